@@ -1,8 +1,8 @@
 """The catalogues of translations: ``make messages`` gathers every string, keeps what is translated, and
 compiles the catalogue of each language that is whole. What is not compiled is not offered on the pages.
 
-Babel does the work of GNU gettext's programs, which are not needed. tests/test_messages.py fails when
-a compiled catalogue is behind the code.
+Babel does the work of GNU gettext's programs, which are not needed. tests/test_messages.py fails when a
+compiled catalogue is behind the code.
 """
 
 import io
@@ -121,8 +121,7 @@ def updated(language: str) -> Catalog:
 
 def source(language: str, catalog: Catalog) -> bytes:
     """The .po file: by file and without line numbers, so that it changes only where messages do. The comment
-    and
-    the header before its messages stay as they are."""
+    and the header before its messages stay as they are."""
     header, _, _ = po_file(language).read_bytes().partition(b"\n\n")
     buffer = io.BytesIO()
     write_po(buffer, catalog, width=WIDTH, omit_header=True, include_lineno=False, ignore_obsolete=True)

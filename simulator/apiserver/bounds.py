@@ -36,8 +36,7 @@ MAX_STRICT_ERRORS = 1_000
 
 class ManifestError(ValueError):
     """The text is not a manifest. The message is one line, with the line number if it is known; ``problem``
-    is the
-    message without it."""
+    is the message without it."""
 
     def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
         place = f"line {line}, column {column}" if column else f"line {line}"

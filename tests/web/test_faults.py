@@ -26,6 +26,7 @@ from simulator.apiserver.status import (
     required,
 )
 from simulator.apiserver.types.schema_types import decoded_type
+from tests.ambiguous_patterns import is_ambiguous
 from tests.apiserver.cluster import NOW, Cluster
 from tests.programs.fuzz import values
 from tests.programs.fuzz.objects import kinds
@@ -104,6 +105,10 @@ def test_a_kind_of_fault_has_its_sentence(cause: Cause, text: str) -> None:
     assert explain_cause(cause).text == text
 
 
+def test_each_pattern_of_a_rule_takes_linear_time() -> None:
+    assert [rule.pattern for rule in RULES if is_ambiguous(rule.pattern, re.DOTALL, "fullmatch")] == []
+
+
 def test_what_is_suggested_as_a_name_is_valid() -> None:
     checks = [
         names.dns_label,
@@ -117,7 +122,7 @@ def test_what_is_suggested_as_a_name_is_valid() -> None:
     for check in checks:
         for text in texts:
             for problem in check(text):
-                matching = [rule for rule in RULES if rule.pattern.fullmatch(problem)]
+                matching = [rule for rule in RULES if re.fullmatch(rule.pattern, problem, re.DOTALL)]
                 suggested = [rule.suggest(text) for rule in matching if rule.suggest]
                 assert all(check(each) == [] for each in suggested if each), (check, text, suggested)
 

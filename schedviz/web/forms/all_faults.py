@@ -1,6 +1,5 @@
 """Finds all faults of manifests at once. The API server looks for some only when there are no others: types,
-then
-what admission refuses, then values. So it is asked again without the fields that it has refused."""
+then what admission refuses, then values. So it is asked again without the fields that it has refused."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -30,8 +29,7 @@ def find_all_faults(
     before: Sequence[Manifest] = (),
 ) -> list[Fault]:
     """Return all faults of the manifests. check: a dry run, which raises StatusError. before: the stored
-    objects,
-    if this is an edit: a refused field gets its stored value, otherwise it is removed."""
+    objects, if this is an edit: a refused field gets its stored value, otherwise it is removed."""
     left = copy.deepcopy([*manifests])
     found: list[Fault] = []
     for _ in range(ROUNDS):
@@ -60,8 +58,7 @@ def faults_of(error: StatusError) -> list[Fault]:
 
 def _follows(fault: Fault, found: Sequence[Fault]) -> bool:
     """Whether a fault may be there only because a field was removed before: it is about this field, misses
-    it, or
-    is about the whole object, which has another name by now."""
+    it, or is about the whole object, which has another name by now."""
     field = fault.cause.field
     earlier = [each.cause.field for each in found if each.document == fault.document]
     if not field:
@@ -80,8 +77,7 @@ def _parts(field: str) -> tuple[str, str]:
 
 def _restore(manifest: Manifest, field: str, before: Sequence[Manifest]) -> bool:
     """Set a field to its stored value, or remove it. An item of a list is removed with the list, as the
-    others
-    would get its number. Return whether something changed."""
+    others would get its number. Return whether something changed."""
     field = path_in_manifest(field)
     if not field or field in KEPT:
         return False

@@ -149,8 +149,7 @@ class FormAndYaml:
 
     def add_faults(self, faults: Iterable[Fault]) -> None:
         """Add the faults that the API server has found to their fields; those without a field to
-        ``problems``,
-        with their lines in the YAML."""
+        ``problems``, with their lines in the YAML."""
         others = self.form.take_causes(fault.cause for fault in faults)
         self.problems += explain_faults(self.text, [Fault(0, cause) for cause in others])
 
@@ -163,8 +162,7 @@ class FormAndYaml:
 
 def explain_faults(text: str, faults: Iterable[Fault]) -> list[Explanation]:
     """Return the explanations of the faults of the documents of a text, each with the line and the column of
-    its
-    field."""
+    its field."""
     positions = FieldPositions(text)
     found = []
     for document, cause in faults:

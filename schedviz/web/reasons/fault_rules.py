@@ -1,46 +1,33 @@
 """The table of the rules of the API server: what a refused value must be, in plain words.
 
 A rule is recognised by the text that upstream writes for it (apimachinery/pkg/util/validation/validation.go
-and
-the validation of the kinds), never by the object that breaks it. ``%(value)s`` in a sentence is the refused
-value; the other words are the groups of the pattern. A digit at the end of a group's name does not count: in
-a
-pattern, a name can be used once.
+and the validation of the kinds), never by the object that breaks it. ``%(value)s`` in a sentence is the
+refused value; the other words are the groups of the pattern. A digit at the end of a group's name does not
+count: in a pattern, a name can be used once.
 """
 
-import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from django.utils.translation import gettext_noop
 
+from schedviz.web.reasons.valid_names import (
+    valid_label,
+    valid_qualified_name,
+    valid_service_name,
+    valid_subdomain,
+)
+
 
 class Rule(NamedTuple):
     """``suggest`` makes a valid value of a refused one; "" if nothing of it is left."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     sentence: str
     suggest: Callable[[str], str] | None = None
 
 
-def _suggest(kept: str, length: int, *, is_lower: bool = True) -> Callable[[str], str]:
-    def suggest(value: str) -> str:
-        made = re.sub(rf"[^{kept}]+", "-", value.lower() if is_lower else value)
-        made = re.sub(r"[-_]*\.[-_.]*", ".", made) if "." in kept else made
-        return re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", made[:length])
-
-    return suggest
-
-
-def _suggest_letter_first(value: str) -> str:
-    return re.sub(r"^[^a-z]+", "", _suggest("a-z0-9-", 63)(value))
-
-
-_LABEL: Final = _suggest("a-z0-9-", 63)
-_SUBDOMAIN: Final = _suggest("a-z0-9.-", 253)
-_QUALIFIED: Final = _suggest("A-Za-z0-9_.-", 63, is_lower=False)
-
-_CHANGED_LATER: Final = gettext_noop(
+CHANGED_LATER: Final = gettext_noop(
     "This cannot be changed after the object was created. Delete the object and create it again."
 )
 _ONE_OF: Final = gettext_noop("Exactly one of these must be set: %(fields)s.")
@@ -49,9 +36,8 @@ _NUMBER_OF_MORE: Final = gettext_noop("“%(value)s” is too small: it must be 
 _NUMBER_OF_LESS: Final = gettext_noop("“%(value)s” is too large: it must be %(most)s or less.")
 _NUMBER_BETWEEN: Final = gettext_noop("“%(value)s” must be a number from %(least)s to %(most)s.")
 _PORT: Final = gettext_noop(
-    "“%(value)s” cannot be the name of a port: it has at most 15 small letters (a-z), digits and single "
-    "“-”, at "
-    "least one letter, and a letter or digit first and last."
+    "“%(value)s” cannot be the name of a port: it has at most 15 small letters (a-z), digits and single “-”, "
+    "at least one letter, and a letter or digit first and last."
 )
 _SELECTOR: Final = gettext_noop(
     "A selector is needed here: without one, the object would have no pods of its own."
@@ -61,58 +47,51 @@ _NAMED: Final[tuple[tuple[str, str, Callable[[str], str] | None], ...]] = (
     (
         (
             r"a lowercase RFC 1123 label must consist of .*|will not able to create pod with invalid DNS "
-            r"label: "
-            r".*"
+            r"label: .*"
         ),
         gettext_noop(
             "“%(value)s” cannot be a name here: a name has only small letters (a-z), digits and “-”, and a "
-            "letter or "
-            "digit first and last."
+            "letter or digit first and last."
         ),
-        _LABEL,
+        valid_label,
     ),
     (
         r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' .*",
         gettext_noop(
             "“%(value)s” cannot be a name here: a name has only small letters (a-z), digits, “-” and “.”, "
-            "and a "
-            "letter or digit first and last."
+            "and a letter or digit first and last."
         ),
-        _SUBDOMAIN,
+        valid_subdomain,
     ),
     (
         r"a DNS-1035 label must consist of .*",
         gettext_noop(
             "“%(value)s” cannot be a name here: a name has only small letters (a-z), digits and “-”, a "
-            "letter first, "
-            "and a letter or digit last."
+            "letter first, and a letter or digit last."
         ),
-        _suggest_letter_first,
+        valid_service_name,
     ),
     (
         r"a valid label must be an empty string or consist of .*",
         gettext_noop(
             "“%(value)s” cannot be the value of a label: it has only letters (A-Z, a-z), digits, “-”, “_” "
-            "and “.”, "
-            "and a letter or digit first and last."
+            "and “.”, and a letter or digit first and last."
         ),
-        _QUALIFIED,
+        valid_qualified_name,
     ),
     (
         r"(?:a qualified name |name part )?must consist of alphanumeric characters, '-', '_' or '\.', .*",
         gettext_noop(
             "“%(value)s” cannot be a key: it has only letters (A-Z, a-z), digits, “-”, “_” and “.”, and a "
-            "letter or "
-            "digit first and last. A domain and one “/” may stand before it: example.com/name."
+            "letter or digit first and last. A domain and one “/” may stand before it: example.com/name."
         ),
         None,
     ),
     (
         r"prefix part .*",
         gettext_noop(
-            "“%(value)s” cannot be a key: before the “/” stands a domain of small letters (a-z), digits, "
-            "“-” and "
-            "“.”, as in example.com/name."
+            "“%(value)s” cannot be a key: before the “/” stands a domain of small letters (a-z), digits, “-” "
+            "and “.”, as in example.com/name."
         ),
         None,
     ),
@@ -122,17 +101,17 @@ _NAMED: Final[tuple[tuple[str, str, Callable[[str], str] | None], ...]] = (
         gettext_noop(
             "“%(value)s” cannot be a key: it has only letters (A-Z, a-z), digits, “-”, “_” and “.”."
         ),
-        _QUALIFIED,
+        valid_qualified_name,
     ),
     (
         r"a valid C identifier must .*",
         gettext_noop(
-            "“%(value)s” cannot be a name here: it has only letters (A-Z, a-z), digits and “_”, and no "
-            "digit first."
+            "“%(value)s” cannot be a name here: it has only letters (A-Z, a-z), digits and “_”, and no digit "
+            "first."
         ),
         None,
     ),
-    (r"must not contain dots", gettext_noop("“%(value)s” cannot be a name here: it has a “.”."), _LABEL),
+    (r"must not contain dots", gettext_noop("“%(value)s” cannot be a name here: it has a “.”."), valid_label),
     (
         r"(?:may|must) not contain '(?P<what>.+)'",
         gettext_noop("“%(value)s” is not allowed here: it must not contain “%(what)s”."),
@@ -141,9 +120,8 @@ _NAMED: Final[tuple[tuple[str, str, Callable[[str], str] | None], ...]] = (
     (
         (
             r"must contain only alpha-numeric characters \(a-z, 0-9\), and hyphens \(-\)|must contain at "
-            r"least "
-            r"one "
-            r"letter \(a-z\)|must not contain consecutive hyphens|must not begin or end with a hyphen"
+            r"least one letter \(a-z\)|must not contain consecutive hyphens|must not begin or end with a "
+            r"hyphen"
         ),
         _PORT,
         None,
@@ -153,8 +131,8 @@ _NAMED: Final[tuple[tuple[str, str, Callable[[str], str] | None], ...]] = (
 _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     (
         (
-            r"(?:name part |prefix part )?must be no more than (?P<most>\d+) (?:characters|bytes)"
-            r"|may not be more than (?P<most2>\d+) bytes|can have at most (?P<most3>\d+) characters"
+            r"(?:name part |prefix part )?must be no more than (?P<most>\d+) (?:characters|bytes)|may not be "
+            r"more than (?P<most2>\d+) bytes|can have at most (?P<most3>\d+) characters"
         ),
         gettext_noop("The text is too long: at most %(most)s characters are allowed."),
     ),
@@ -164,18 +142,17 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ),
     # Quantities and numbers.
     (
-        r"quantities must match the regular expression .*; did you mean (?P<meant>.+)\?",
+        r"quantities must match the regular expression .*; did you mean (?P<meant>[^;]+)\?",
         gettext_noop("“%(value)s” is not an amount. Did you mean %(meant)s?"),
     ),
     (
         (
-            r"quantities must match the regular expression .*|unable to parse quantity's suffix.*"
-            r"|must be of type quantity|must be a valid resource quantity"
+            r"quantities must match the regular expression .*|unable to parse quantity's suffix.*|must be of "
+            r"type quantity|must be a valid resource quantity"
         ),
         gettext_noop(
             "“%(value)s” is not an amount. Write a number, with a unit if it needs one: 2 or 500m for CPUs, "
-            "512Mi or "
-            "4Gi for memory."
+            "512Mi or 4Gi for memory."
         ),
     ),
     (
@@ -187,8 +164,7 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         r"must be less than or equal to (?P<resource>\S+) limit of (?P<limit>\S+)",
         gettext_noop(
             "The request of %(value)s is larger than the limit of %(limit)s (%(resource)s). A container "
-            "cannot "
-            "request more than its limit."
+            "cannot request more than its limit."
         ),
     ),
     (
@@ -197,15 +173,15 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         (
-            r"must be less than or equal to (?P<most>-?[\d.]\S*)(?: .*)?"
-            r"|maximum allowed value of a user defined priority is (?P<most2>\d+)"
+            r"must be less than or equal to (?P<most>-?[\d.]\S*)(?: .*)?|maximum allowed value of a user "
+            r"defined priority is (?P<most2>\d+)"
         ),
         _NUMBER_OF_LESS,
     ),
     (
         (
-            r"must be between (?P<least>-?\d+) and (?P<most>-?\d+), inclusive"
-            r"|must be in the range (?P<least2>-?\d+)-(?P<most2>-?\d+)"
+            r"must be between (?P<least>-?\d+) and (?P<most>-?\d+), inclusive|must be in the range "
+            r"(?P<least2>-?\d+)-(?P<most2>-?\d+)"
         ),
         _NUMBER_BETWEEN,
     ),
@@ -237,11 +213,11 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     (r"must be of type boolean", gettext_noop("“%(value)s” must be true or false, without quotation marks.")),
     (r"must be of type .*", gettext_noop("The value has the wrong type for this field.")),
     (
-        r'unknown field "(?:.*[.\]])?(?P<name>[^".]+)"; did you mean "(?P<meant>.+)"\?',
+        r'unknown field ".*"; did you mean "(?P<meant>[^"]*)"\?',
         gettext_noop("There is no field “%(name)s” here. Did you mean “%(meant)s”?"),
     ),
     (
-        r'unknown field "(?:.*[.\]](?=[^".\]]))?(?P<name>.+)"',
+        r'unknown field ".*"',
         gettext_noop(
             "There is no field “%(name)s” here. Check its spelling, and that it is indented as its "
             "neighbours."
@@ -260,8 +236,7 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         r"must be a standard resource .*",
         gettext_noop(
             "“%(value)s” is not a resource: Kubernetes' own are cpu, memory and ephemeral-storage. The "
-            "others have a "
-            "domain, as example.com/gpu."
+            "others have a domain, as example.com/gpu."
         ),
     ),
     (
@@ -304,14 +279,14 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         (
-            r"(?P<fields>\w+ and \w+) (?:cannot be both set|are mutually exclusive)"
-            r"|at most one of (?P<fields2>.+) may be specified"
+            r"(?P<fields>\w+ and \w+) (?:cannot be both set|are mutually exclusive)|at most one of "
+            r"(?P<fields2>.+) may be specified"
         ),
         _NOT_BOTH,
     ),
     (
         (
-            r"exactly one of (?P<fields>.+) is required(?:, .*)?|must specify (?:exactly )?one of: "
+            r"exactly one of (?P<fields>[^,]+) is required(?:, .*)?|must specify (?:exactly )?one of: "
             r"(?P<fields2>.+)"
         ),
         _ONE_OF,
@@ -328,8 +303,8 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         (
-            r"must be one of the names in pod\.spec\.resourceClaims.*"
-            r"|must match the name of an entry in `spec\.resourceClaims`"
+            r"must be one of the names in pod\.spec\.resourceClaims.*|must match the name of an entry in "
+            r"`spec\.resourceClaims`"
         ),
         gettext_noop("The container uses a claim that the pod does not list in resourceClaims."),
     ),
@@ -342,16 +317,8 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     # Changes and quotas.
     (
         (
-            r".*(?:immutable|may not (?:be )?(?:changed?|updated)|cannot be (?:changed|updated)|may not "
-            r"change "
-            r"|pod updates may not|updates to .+ are forbidden|is not allowed to be changed).*"
-        ),
-        _CHANGED_LATER,
-    ),
-    (
-        (
-            r".*exceeded quota: (?P<name>[^,]+), requested: (?P<requested>.+), used: (?P<used>.+), limited: "
-            r"(?P<hard>.+)"
+            r"(?:[^:]*: )?exceeded quota: (?P<name>[^,:]+), requested: (?P<requested>[^:]+), used: "
+            r"(?P<used>[^:]+), limited: (?P<hard>[^:]+)"
         ),
         gettext_noop(
             "The ResourceQuota “%(name)s” does not allow it: requested %(requested)s, used %(used)s, at most "
@@ -373,9 +340,8 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         (
-            r'no matches for kind "(?P<kind>.*)" in version "(?P<version>.*)"; did you mean (?P<meant>\S+) '
-            r"of "
-            r"(?P<group>\S+)\?"
+            r'no matches for kind "(?P<kind>[^"]*)" in version "(?P<version>[^"]*)"; '
+            r"did you mean (?P<meant>\S+) of (?P<group>\S+)\?"
         ),
         gettext_noop(
             "There is no kind “%(kind)s” in “%(version)s”. Did you mean kind: %(meant)s with apiVersion: "
@@ -383,7 +349,7 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         ),
     ),
     (
-        r'no matches for kind "(?P<kind>.*)" in version "(?P<version>.*)".*',
+        r'no matches for kind "(?P<kind>[^"]*)" in version "(?P<version>[^"]*)"',
         gettext_noop("There is no kind “%(kind)s” in “%(version)s”. Check both for their spelling."),
     ),
     (
@@ -409,13 +375,24 @@ GENERAL: Final = {
 """Reason of a cause or of a Status -> what is said where no rule is known: with upstream's text shown beside
 it."""
 
+CHANGE: Final = (
+    "immutable",
+    "may not change",
+    "may not be changed",
+    "may not be updated",
+    "cannot be changed",
+    "cannot be updated",
+    "pod updates may not",
+    "are forbidden",
+)
+"""Words of upstream for a field that an update may not change."""
 NEAREST: Final = gettext_noop(
     "“%(value)s” is not one of the allowed values: %(choices)s. Did you mean “%(nearest)s”?"
 )
 WITH_SUGGESTION: Final = gettext_noop("%(sentence)s “%(valid)s” would be valid.")
 
 RULES: Final = (
-    *(Rule(re.compile(pattern, re.DOTALL), sentence, suggest) for pattern, sentence, suggest in _NAMED),
-    Rule(re.compile("name or generateName is required|can not be empty"), GENERAL["FieldValueRequired"]),
-    *(Rule(re.compile(pattern, re.DOTALL), sentence) for pattern, sentence in _SENTENCES),
+    *(Rule(pattern, sentence, suggest) for pattern, sentence, suggest in _NAMED),
+    Rule("name or generateName is required|can not be empty", GENERAL["FieldValueRequired"]),
+    *(Rule(pattern, sentence) for pattern, sentence in _SENTENCES),
 )

@@ -11,20 +11,14 @@ from typing import Final, NamedTuple
 
 from django.utils.translation import gettext
 
-from schedviz.web.reasons.fault_rules import GENERAL, NEAREST, RULES, WITH_SUGGESTION
+from schedviz.web.reasons.fault_rules import CHANGE, CHANGED_LATER, GENERAL, NEAREST, RULES, WITH_SUGGESTION
 from simulator.apiserver.status import Cause
 
 SHOWN: Final = 100
 """Maximum number of characters of a refused value in an explanation. Upstream's text has more of it."""
 
-_MESSAGE: Final = re.compile(
-    r"(?P<kind>Invalid value|Unsupported value|Duplicate value|Not found|Too many|Too long|Required "
-    r"value|Forbidden|"
-    r"Internal error)"
-    r'(?:: (?P<value>"(?:[^"\\]|\\.)*"(?=: |$)|[{\[].*?(?:[}\]]|\.\.\.)(?=: |$)|[^:]*(?=: |$)))?(?:: '
-    r"(?P<rule>.*))?",
-    re.DOTALL,
-)
+_RULES: Final = tuple((re.compile(rule.pattern, re.DOTALL), rule) for rule in RULES)
+_WITH_VALUE: Final = ("Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too many")
 _WITHOUT_VALUE: Final = ("Required value", "Forbidden", "Too long", "Internal error")
 _CHOICES: Final = re.compile(
     r"(?:supported|valid) values: (.*)|must be ('\w+'(?:(?:, | or )'\w+')+)", re.DOTALL
@@ -33,8 +27,7 @@ _CHOICES: Final = re.compile(
 
 class Explanation(NamedTuple):
     """A fault in plain words. ``upstream``: the text of the API server; "" if there is none. ``is_general``:
-    no
-    rule is known for it, and upstream's text is shown at once."""
+    no rule is known for it, and upstream's text is shown at once."""
 
     text: str
     upstream: str = ""
@@ -44,9 +37,9 @@ class Explanation(NamedTuple):
 def explain_cause(cause: Cause) -> Explanation:
     """Explain one refused field."""
     value, rule = _parts(cause.message)
-    words = {"value": _shortened(value)}
-    for known in RULES:
-        match = known.pattern.fullmatch(rule)
+    words = {"value": _shortened(value), "name": _shortened(_last_part(cause.field))}
+    for pattern, known in _RULES:
+        match = pattern.fullmatch(rule)
         if match:
             found = {name.rstrip("23"): text for name, text in match.groupdict().items() if text is not None}
             text = gettext(known.sentence) % (
@@ -56,6 +49,8 @@ def explain_cause(cause: Cause) -> Explanation:
             if valid and valid != value:
                 text = gettext(WITH_SUGGESTION) % {"sentence": text, "valid": _shortened(valid)}
             return Explanation(text, str(cause))
+    if any(words_of_change in rule for words_of_change in CHANGE):
+        return Explanation(gettext(CHANGED_LATER), str(cause))
     sentence = GENERAL.get(cause.reason, GENERAL[""])
     choices = _choices(rule)
     if choices:
@@ -63,15 +58,36 @@ def explain_cause(cause: Cause) -> Explanation:
     return Explanation(gettext(sentence) % words, str(cause), is_general=bool(rule) and not choices)
 
 
+def _last_part(path: str) -> str:
+    """Return the name of a field, without what contains it: ``image`` of ``spec.containers[0].image``."""
+    return path.rpartition(".")[2]
+
+
 def _parts(message: str) -> tuple[str, str]:
     """Return the refused value and the rule that a message names; each may be ""."""
-    match = _MESSAGE.fullmatch(message)
-    if match is None:
-        return "", message
-    value, rule = match["value"] or "", match["rule"] or ""
-    if match["kind"] in _WITHOUT_VALUE:
-        return "", message.removeprefix(match["kind"]).removeprefix(": ")
-    return _unquoted(value), rule
+    kind, _, rest = message.partition(": ")
+    if kind in _WITH_VALUE:
+        end = _end_of_value(rest)
+        return _unquoted(rest[:end]), rest[end:].removeprefix(": ")
+    return "", rest if kind in _WITHOUT_VALUE else message
+
+
+def _end_of_value(text: str) -> int:
+    """Return where the value ends that a text begins with: quoted, JSON, JSON that was cut off, or a
+    number."""
+    if text.startswith('"'):
+        end = 1
+        while end < len(text) and text[end] != '"':
+            end += 2 if text[end] == "\\" else 1
+        return end + 1
+    if text.startswith(("{", "[")):
+        try:
+            return json.JSONDecoder().raw_decode(text)[1]
+        except (ValueError, RecursionError):
+            end = text.find("...: ")
+            return end + 3 if end >= 0 else len(text)
+    end = text.find(": ")
+    return end if end >= 0 else len(text)
 
 
 def _unquoted(value: str) -> str:

@@ -13,8 +13,7 @@ from simulator.apiserver.bounds import ManifestError
 
 _NEIGHBOURS: Final = gettext_noop(
     "The line does not fit those before it: fields of one object begin in the same column, and so do the "
-    "items "
-    "of a list, with “- ”."
+    "items of a list, with “- ”."
 )
 _COLON: Final = gettext_noop("A field is written as name: value, with a space after the “:”.")
 
@@ -25,8 +24,7 @@ _PROBLEMS: Final = tuple(
             r"mapping values are not allowed in this context",
             gettext_noop(
                 "A “:” is not possible here. Either the line is indented too far, or a text with “: ” needs "
-                "quotation "
-                "marks."
+                "quotation marks."
             ),
         ),
         (r"did not find expected (?:key|'-' indicator|<document start>)|block .* not allowed.*", _NEIGHBOURS),
@@ -35,8 +33,7 @@ _PROBLEMS: Final = tuple(
             r"found character that cannot start any token|found a tab character.*",
             gettext_noop(
                 "A value cannot begin with this character. Indent with spaces, not with tabs, and write "
-                "texts that begin "
-                "with @, %% or ` in quotation marks."
+                "texts that begin with @, %% or ` in quotation marks."
             ),
         ),
         (
