@@ -2,6 +2,7 @@
 learner tells the teacher."""
 
 from collections.abc import Callable
+from hashlib import sha1
 
 import msgspec
 
@@ -39,6 +40,8 @@ class Notice(msgspec.Struct, frozen=True):
     """Whether the learner has raised a hand."""
     done: bool
     """Whether the learner has said *I am done*."""
+    lessons: str
+    """A text that changes when the teacher has changed something that the panel of a lesson shows."""
     created: str
     """The value of ``Meta.created`` of the sandbox when the page can be loaded with it; "" = not yet. The
     page is loaded again when it changes."""
@@ -83,8 +86,15 @@ def room_notice(
         shared=number == SHARED,
         hand=member is not None and member.number in seen.hands,
         done=member is not None and member.number in seen.done,
+        lessons=_lesson_state(seen.room),
         created=_created(rooms.store, seen.room, sandbox, member.number if member else number),
     )
+
+
+def _lesson_state(room: Room) -> str:
+    # Who was moved is known when all have been moved: a page that asked before asks again then.
+    state = (room.placed, room.outcome, room.collecting, room.locked, room.step, room.lesson, room.answers)
+    return sha1(repr(state).encode(), usedforsecurity=False).hexdigest()[:12]
 
 
 def _created(store: Store, room: Room, name: str, number: int) -> str:

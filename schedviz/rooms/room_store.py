@@ -2,10 +2,12 @@
 times at which they were last connected. All of them expire some days after the room has ended."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 import msgspec
+from redis.commands.core import Script
 
 from schedviz.rooms.room import (
     HINTS_AT_MOST,
@@ -91,9 +93,19 @@ class Rooms:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._redis = store.redis
-        self._places = Places(store, PLACES)
-        self._join = load(store.redis, "join", FOLDER)
-        self._change = load(store.redis, "change", FOLDER)
+
+    # Each request about a room has an object of this class, and few of them write.
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.store, PLACES)
+
+    @cached_property
+    def _join(self) -> Script:
+        return load(self._redis, "join", FOLDER)
+
+    @cached_property
+    def _change(self) -> Script:
+        return load(self._redis, "change", FOLDER)
 
     def create(
         self, title: str, what: What, mode: Mode, seconds: float, shares: Sequence[Share] = ()

@@ -32,8 +32,8 @@ CREATING: Final[tuple[WorkKind, ...]] = ("start", "step", "state")
 """Kinds of work that may create sandboxes again, to which learners' pages go then."""
 REASON_AT_MOST: Final = 200
 """Maximum number of characters of the reason why an act failed for one learner."""
-BATCH: Final = 5
-"""Number of sandboxes after which the thread lets others run, and the progress is stored."""
+BATCH_SECONDS: Final = 0.05
+"""Seconds of work after which the thread lets others run, and the progress is stored."""
 PAUSE_SECONDS: Final = 0.02
 SILENT_SECONDS: Final = 20
 """Seconds without progress after which work has died with its process."""
@@ -122,12 +122,17 @@ def _work(
 ) -> None:
     failed: list[NotDone] = []
     try:
-        for first in range(0, len(numbers), BATCH):
-            failed += [each for number in numbers[first : first + BATCH] if (each := _do(code, act, number))]
-            work = replace(work, done=min(first + BATCH, len(numbers)))
+        began = time.monotonic()
+        for done, number in enumerate(numbers, 1):
+            if missed := _do(code, act, number):
+                failed.append(missed)
+            if time.monotonic() - began < BATCH_SECONDS and done < len(numbers):
+                continue
+            work = replace(work, done=done)
             store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS)
             notify_teacher(code)
             time.sleep(PAUSE_SECONDS)
+            began = time.monotonic()
         if place:
             seen = Rooms(store).read(code)
             moved = [each for each in numbers if all(each != one.number for one in failed)]

@@ -1,6 +1,7 @@
 """The Lua scripts in this folder. They are called by EVALSHA; redis-py sends the text if Redis does not have
 it."""
 
+from functools import cache
 from pathlib import Path
 
 from redis import Redis
@@ -23,4 +24,10 @@ class Scripts:
 
 def load(redis: Redis, name: str, folder: Path = Path(__file__).parent) -> Script:
     """Return the script in ``<name>.lua`` of a folder."""
-    return redis.register_script((folder / f"{name}.lua").read_text(encoding="utf-8"))
+    return redis.register_script(_read(folder / f"{name}.lua"))
+
+
+@cache
+def _read(file: Path) -> str:
+    """Return a script's text, which is read once: requests load scripts again and again."""
+    return file.read_text(encoding="utf-8")

@@ -84,6 +84,8 @@ class EventRecorder:
         self._informer = informer
         self._latest: dict[bytes, str] = {}
         """The key of the last event of each series, by :func:`_series`."""
+        self._last_seen: dict[str, Micros] = {}
+        """When each event occurred last, by key."""
         self._next_sweep: Micros = 0
         self.before_event: Callable[[Note], object] = lambda note: None
         """Is called with each event of the scheduler before it is written."""
@@ -92,7 +94,10 @@ class EventRecorder:
         """Note that an event was written, or deleted (``new`` None), when the informer shows it."""
         if new is not None:
             self._latest[_series(new)] = key
-        elif old is not None and self._latest.get(_series(old)) == key:
+            self._last_seen[key] = event_last_seen(new)
+            return
+        self._last_seen.pop(key, None)
+        if old is not None and self._latest.get(_series(old)) == key:
             del self._latest[_series(old)]
 
     def event(self, note: Note) -> list[Change]:
@@ -173,12 +178,11 @@ class EventRecorder:
         return made
 
     def _expired(self, now: Micros) -> list[str]:
-        known = self._informer.of(EVENTS)
-        crowded = len(known) >= MAX_EVENTS
+        crowded = len(self._last_seen) >= MAX_EVENTS
         if now < self._next_sweep and not crowded:
             return []
         self._next_sweep = now + SWEEP_PERIOD
-        by_age = sorted((event_last_seen(event), key) for key, event in known.items())
+        by_age = sorted((seen, key) for key, seen in self._last_seen.items())
         expired = sum(seen + TTL <= now for seen, _ in by_age)
         gone = max(expired, SWEPT_AT_ONCE) if crowded else expired
         return [key for _, key in by_age[:gone]]

@@ -54,15 +54,16 @@ class SharedInformer:
             if size >= BYTES_AT_ONCE or self._examined() >= last:
                 break
             for event in world.informer.pop():
-                if not world.is_own(event.version):
+                own = world.is_own(event.version)
+                if not own:
                     world.now = max(world.now, now)
                 size += size_of(event.object)
                 actor = Actor("Informer", event.resource, event.key)
-                world.containment.run(actor, partial(self._process, event))
+                world.containment.run(actor, partial(self._process, event, own))
         world.current = None
 
-    def _process(self, event: WatchEvent) -> None:
-        read = self._read(event)
+    def _process(self, event: WatchEvent, own: bool) -> None:
+        read = self._read(event, own)
         if read is None:
             return
         event, parsed = read
@@ -70,24 +71,34 @@ class SharedInformer:
         new = None if event.type == "DELETED" else event.object
         if event.resource == EVENTS:
             self._world.events.changed(event.key, old, new)
+        containment = self._world.containment
+        failing = containment.any_failing
         for component, handle in self._handlers(event, old, new, parsed):
-            self._call(component, event, handle)
+            # There are some ten of them for each change, so little is done for one that succeeds.
+            try:
+                handle()
+            except Exception as fault:
+                self._failed(component, event, handle, fault)
+            else:
+                if failing:
+                    containment.succeeded(Actor(component, event.resource, event.key))
         self._world.observed(event.resource, event.key)
 
-    def _read(self, event: WatchEvent) -> tuple[WatchEvent, Pod | Node | None] | None:
+    def _read(self, event: WatchEvent, own: bool) -> tuple[WatchEvent, Pod | Node | None] | None:
         """Return the event as the components get it, and its pod or node. An object that does not fit its
         kind is reported, and counts as deleted if the components were given it before, or else as absent
-        (None)."""
+        (None). ``own``: a component made it, from objects that fit."""
         place = event.resource, event.key
         known = self._world.informer.get(*place)
         try:
             if event.type != "DELETED":
-                built_in = self._world.server.find_built_in(event.resource)
-                manifest = checked(built_in, event.key, event.object)
+                if not own:
+                    built_in = self._world.server.find_built_in(event.resource)
+                    event = msgspec.structs.replace(event, object=checked(built_in, event.key, event.object))
                 parse = PARSED.get(event.resource)
-                parsed = parse(manifest) if parse else None
+                parsed = parse(event.object) if parse else None
                 self._unreadable.discard(place)
-                return msgspec.structs.replace(event, object=manifest), parsed
+                return event, parsed
         except Exception as error:  # any error in the object
             if place not in self._unreadable:
                 self._world.report_unreadable(*place, event.object, error)
@@ -96,24 +107,18 @@ class SharedInformer:
             self._unreadable.discard(place)
         return None if known is None else (msgspec.structs.replace(event, type="DELETED", object=known), None)
 
-    def _call(self, component: str, event: WatchEvent, handle: Handle) -> None:
-        """Call a component's handler. If it raises, it is called again later, unless the object has changed
-        since. There are some ten calls for each change, so little is made for one that succeeds."""
-        containment = self._world.containment
-        try:
-            handle()
-        except Exception as fault:
-            again = partial(self._call_later, component, event, handle)
-            containment.failed(Actor(component, event.resource, event.key), fault, again)
-        else:
-            if containment.any_failing:
-                containment.succeeded(Actor(component, event.resource, event.key))
+    def _failed(self, component: str, event: WatchEvent, handle: Handle, fault: Exception) -> None:
+        """Note that a component's handler raised. It is called again later, unless the object has changed
+        since."""
+        again = partial(self._call_later, component, event, handle)
+        self._world.containment.failed(Actor(component, event.resource, event.key), fault, again)
 
     def _call_later(self, component: str, event: WatchEvent, handle: Handle, time: Micros) -> None:
         def call() -> None:
             current = self._world.informer.get(event.resource, event.key)
             if current is (None if event.type == "DELETED" else event.object):
-                self._call(component, event, handle)
+                again = partial(self._call_later, component, event, handle)
+                self._world.containment.retry(actor, handle, again)
 
         actor = Actor(component, event.resource, event.key)
         self._world.plan(time, Turn.CONTROLLER, actor, call)

@@ -90,6 +90,7 @@ class Cluster(OtherObjects):
         self._order: Rows | None = None
         self._position: Ints | None = None
         self._names: NodeNames | None = None
+        self._all_rows: Rows = np.arange(0)
         self._node_generation = 0
         self._row_generation = 0
         self._free: list[int] = []
@@ -121,6 +122,12 @@ class Cluster(OtherObjects):
             self._position = np.zeros(self.width, dtype=np.int64)
             self._position[self.order()] = np.arange(self.node_count)
         return self._position
+
+    def all_rows(self) -> Rows:
+        """Return all rows in ascending order, free ones among them."""
+        if len(self._all_rows) != self.width:
+            self._all_rows = np.arange(self.width)
+        return self._all_rows
 
     def names(self) -> NodeNames:
         """Return the names of all nodes in the order of the NodeTree: the same object until a node is added

@@ -6,6 +6,7 @@ and a later node can get it.
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -44,6 +45,14 @@ def narrowed(column: Ints) -> NDArray[Any]:
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return column.astype(kind)
+
+
+@lru_cache(maxsize=32)
+def constant(count: int, value: int) -> NDArray[np.int8]:
+    """Return a column of equal values, the same one each time, which cannot be written to."""
+    column = np.full(count, value, dtype=np.int8)
+    column.setflags(write=False)
+    return column
 
 
 class InternedColumn(Generic[V]):
@@ -115,6 +124,9 @@ class ColumnCache:
 
     def __init__(self) -> None:
         self._columns: OrderedDict[Hashable, tuple[int, Column]] = OrderedDict()
+        self._stale: tuple[tuple[int, int, int], Rows] = (0, 0, 0), np.empty(0, dtype=np.intp)
+        """A generation, a later one, and the number of rows, and the rows that changed in between: the
+        columns that a cycle reads were mostly computed in the same cycle before."""
 
     def get(
         self, key: Hashable, changed_at: Ints, generation: int, compute: Callable[[Rows | slice], Column]
@@ -131,7 +143,10 @@ class ColumnCache:
             self._columns.move_to_end(key)
             if since == generation:
                 return column
-            stale = np.flatnonzero(changed_at > since)
+            span = since, generation, width
+            if span != self._stale[0]:
+                self._stale = span, (changed_at > since).nonzero()[0]
+            stale = self._stale[1]
             if len(stale) * 2 < width:
                 if len(stale):
                     column[..., stale] = compute(stale)

@@ -34,7 +34,8 @@ class OtherObjects:
         self._objects: dict[str, dict[str, Manifest]] = {}
         self._last_version = 0
         self._versions: dict[str, int] = {}
-        self._derived: dict[Callable[[Any], Any], tuple[int, Any]] = {}
+        self._derived: dict[Callable[[Any], Any], tuple[int, int, Any]] = {}
+        """Function -> the version of all objects, that of the objects that it reads, and its result."""
         self._object_indexes: dict[type[Any], Any] = {}
         self._indexes_of_resource: dict[str, list[ObjectIndex]] = {}
 
@@ -80,11 +81,12 @@ class OtherObjects:
 
         The result is cached until one of these objects changes. ``compute`` is the key of the cache, so it
         must be a function of a module and not a lambda."""
-        version = self.objects_version(*resources)
         found = self._derived.get(compute)
-        if found is None or found[0] != version:
-            found = self._derived[compute] = (version, compute(self))
-        result: T = found[1]
+        if found is None or found[0] != self._last_version:
+            version = self.objects_version(*resources)
+            made = compute(self) if found is None or found[1] != version else found[2]
+            found = self._derived[compute] = (self._last_version, version, made)
+        result: T = found[2]
         return result
 
 

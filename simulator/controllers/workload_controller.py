@@ -28,14 +28,17 @@ class WorkloadController(Controller):
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         super().changed(resource, key, old, new)
         if resource in self.dependents:
-            concerned = [each for each in (old, new) if each is not None and self._may_concern(each)]
-            if concerned and is_relevant(old, new):
-                for manifest in concerned:
-                    self.enqueue_owner(manifest)
+            before, after = self._may_concern(old), self._may_concern(new)
+            if (before or after) and is_relevant(old, new):
+                for manifest, concerned in ((old, before), (new, after)):
+                    if manifest is not None and concerned:
+                        self.enqueue_owner(manifest)
 
-    def _may_concern(self, manifest: Manifest) -> bool:
+    def _may_concern(self, manifest: Manifest | None) -> bool:
         """Whether :meth:`enqueue_owner` may find anything. For most pods it finds nothing in four of five
         controllers."""
+        if manifest is None:
+            return False
         controller = controller_of(manifest)
         if controller is None:
             return bool(self._world.informer.of(self.resource))

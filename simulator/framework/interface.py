@@ -251,10 +251,13 @@ class PreScorePlugin(Plugin):
 
 
 class ScorePlugin(Plugin):
+    normalized_zero: ClassVar[int] = MIN_NODE_SCORE
+    """What ``normalize`` makes of scores that are all 0."""
+
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         """Score: return a raw score for each node, int64[n]. The scores must be from 0 to 100 unless
-        ``normalize`` is overridden. None = 0 for each node, which ``normalize`` would leave as it is."""
+        ``normalize`` is overridden. None = 0 for each node; ``normalize`` is not called then."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         """NormalizeScore: return scores from 0 to 100 as a new array. The default returns ``scores``."""

@@ -46,14 +46,14 @@ class NodeBatch:
     @property
     def rows(self) -> Rows:
         if self._rows is None:
-            self._rows = np.arange(self.cluster.width)
+            self._rows = self.cluster.all_rows()
         return self._rows
 
     def take(self, column: NDArray[T]) -> NDArray[T]:
         """Return the values of a column (whose last axis is the rows) for the nodes of this batch."""
         if self.whole:
             return column[..., : self.cluster.width]
-        return column[..., self.rows]
+        return column[self.rows] if column.ndim == 1 else column.take(self.rows, axis=-1)
 
     def requested(self, resource: str) -> Ints:
         """Return the requests for a resource on the nodes, int64[n]."""

@@ -1,12 +1,11 @@
 """The extension points PreScore and Score (pkg/scheduler/framework/runtime/framework.go)."""
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.cluster.columns import Ints, narrowed
+from simulator.cluster.columns import Ints, constant, narrowed
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import MAX_NODE_SCORE, MIN_NODE_SCORE
 from simulator.framework.node_batch import NodeBatch
@@ -59,34 +58,33 @@ def run_score(
     for plugin in framework.score_plugins:
         if plugin.name in state.skip_score:
             continue
+        weight = framework.weights[plugin.name]
         try:
             raw = plugin.score(state, pod, nodes)
             if raw is None:
-                zeros = _zeros(len(nodes))
-                columns.append(ScoreColumns(plugin.name, framework.weights[plugin.name], zeros, zeros))
+                same = plugin.normalized_zero
+                columns.append(
+                    ScoreColumns(plugin.name, weight, constant(len(nodes), 0), constant(len(nodes), same))
+                )
+                totals += same * weight
                 continue
             normalized = plugin.normalize(state, pod, nodes, raw)
         except PluginError as fault:
             raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {fault}') from None
         _check_range(plugin.name, normalized)
-        weight = framework.weights[plugin.name]
-        totals += normalized * weight
         small = normalized.astype(np.int8)
-        kept = small if raw is normalized else narrowed(raw)
-        columns.append(ScoreColumns(plugin.name, weight, kept, small))
+        totals += small if weight == 1 else np.multiply(small, weight, dtype=np.int64)
+        columns.append(
+            ScoreColumns(plugin.name, weight, small if raw is normalized else narrowed(raw), small)
+        )
     return columns, totals
-
-
-@lru_cache(maxsize=8)
-def _zeros(count: int) -> NDArray[np.int8]:
-    zeros = np.zeros(count, dtype=np.int8)
-    zeros.setflags(write=False)
-    return zeros
 
 
 def _check_range(plugin: str, scores: Ints) -> None:
     """Raise PluginError if a score is below 0 or above 100."""
-    if not len(scores) or (scores.min() >= MIN_NODE_SCORE and scores.max() <= MAX_NODE_SCORE):
+    if not len(scores):
+        return
+    if np.minimum.reduce(scores) >= MIN_NODE_SCORE and np.maximum.reduce(scores) <= MAX_NODE_SCORE:
         return
     wrong = scores[(scores < MIN_NODE_SCORE) | (scores > MAX_NODE_SCORE)][0]
     raise PluginError(

@@ -13,6 +13,7 @@ from simulator.api import Manifest
 from simulator.objects.status import status_of
 
 Network = IPv4Network | IPv6Network
+Address = IPv4Address | IPv6Address
 T = TypeVar("T", IPv4Network | IPv6Network, IPv4Address | IPv6Address)
 
 NODE_NETWORK: Final = IPv4Network("172.18.0.0/16")
@@ -75,10 +76,18 @@ def _usable(network: Network) -> range:
 
 def _numbers(addresses: Iterable[str]) -> Iterable[int]:
     for address in addresses:
-        try:
-            yield int(ip_address(address))
-        except ValueError:
-            continue
+        parsed = parse_address(address)
+        if parsed is not None:
+            yield int(parsed)
+
+
+@lru_cache(maxsize=10_000)
+def parse_address(text: str) -> Address | None:
+    """Parse an address; None if the text is none."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=10_000)
@@ -104,15 +113,13 @@ def internal_addresses(node: Manifest) -> list[str]:
 def host_addresses(node: Manifest) -> list[str]:
     """Return the addresses that the node's pods report as their host's: the first one and the first of the
     other family, internal ones before external ones (GetNodeHostIPs)."""
-    parsed: list[IPv4Address | IPv6Address] = []
-    for wanted in ("InternalIP", "ExternalIP"):
-        for kind, address in _addresses(node):
-            if kind == wanted:
-                try:
-                    parsed.append(ip_address(address))
-                except ValueError:
-                    continue
-    return [str(address) for address in _one_of_each_family(parsed)]
+    parsed = [
+        parse_address(address)
+        for wanted in ("InternalIP", "ExternalIP")
+        for kind, address in _addresses(node)
+        if kind == wanted
+    ]
+    return [str(address) for address in _one_of_each_family([address for address in parsed if address])]
 
 
 def _addresses(node: Manifest) -> list[tuple[str, str]]:

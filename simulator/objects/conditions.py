@@ -81,7 +81,10 @@ def conditions_of(manifest: Mapping[str, Any]) -> Sequence[Manifest]:
 
 def condition(manifest: Mapping[str, Any], kind: str) -> Manifest | None:
     """Return the condition of this type; None if the object has none (FindStatusCondition)."""
-    return next((found for found in conditions_of(manifest) if found["type"] == kind), None)
+    for found in conditions_of(manifest):
+        if found["type"] == kind:
+            return found
+    return None
 
 
 def condition_status(manifest: Manifest, kind: str) -> str:

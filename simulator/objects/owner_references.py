@@ -18,7 +18,10 @@ def owner_uids(manifest: Manifest) -> Collection[str]:
 
 def controller_of(manifest: Manifest) -> Manifest | None:
     """Return the reference to the object's controller; None if it has none (metav1.GetControllerOf)."""
-    return next((reference for reference in owner_references(manifest) if reference.get("controller")), None)
+    for reference in owner_references(manifest):
+        if reference.get("controller"):
+            return reference
+    return None
 
 
 def controller_reference(owner: Manifest) -> Manifest:

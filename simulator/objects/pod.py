@@ -15,6 +15,7 @@ from simulator.objects.labels import Labels, Selector, label_selector, set_selec
 from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
 from simulator.objects.numbers import decimal_int64
 from simulator.objects.pod_group import group_key_of
+from simulator.objects.spec_fields import find_spec_fields, spec_field
 
 FAIL_AT: Final = "schedviz/fail-at"
 """Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
@@ -92,6 +93,9 @@ class Affinity(NamedTuple):
 
 NO_AFFINITY = Affinity((), (), (), ())
 
+Amounts = tuple[dict[str, int], tuple[int, int]]
+"""``requests`` and ``non_zero`` of a pod."""
+
 
 class Pod:
     """A pod's manifest with the parsed fields that the scheduler uses.
@@ -124,10 +128,11 @@ class Pod:
         self.pod_group = group_key_of(manifest)
         """The key of the PodGroup in spec.schedulingGroup; "" = the pod is in no group."""
         self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
-        exact = pod_requests.pod_requests(manifest, use_status=True)
-        self.requests = pod_requests.to_amounts(exact)
-        self.non_zero = pod_requests.non_zero_requests(manifest, exact)
-        self.host_ports = _host_ports(spec)
+        self.spec_fields = find_spec_fields(self.namespace, spec)
+        self.requests, self.non_zero = (
+            _amounts(manifest) if pod_requests.status_counts(status) else self._spec_amounts
+        )
+        self.host_ports = self._host_ports
 
     @classmethod
     def parse(cls, manifest: Manifest) -> "Pod":
@@ -146,6 +151,24 @@ class Pod:
         copied.manifest = {**self.manifest, "spec": copied.spec}
         return copied
 
+    @spec_field
+    def _spec_amounts(self) -> Amounts:
+        return _amounts(self.manifest)
+
+    @spec_field
+    def _host_ports(self) -> tuple[HostPort, ...]:
+        """The host ports of main containers and sidecars. Those of other init containers do not count."""
+        containers = [
+            *(self.spec.get("containers") or ()),
+            *(c for c in self.spec.get("initContainers") or () if pod_requests.is_sidecar(c)),
+        ]
+        return tuple(
+            HostPort(port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's notation for "any address"
+            for container in containers
+            for port in container.get("ports") or ()
+            if port.get("hostPort")
+        )
+
     @property
     def finished(self) -> bool:
         """Whether the pod has terminated. The scheduler ignores such pods, even if they have a node."""
@@ -163,11 +186,11 @@ class Pod:
         upstream."""
         return int.from_bytes(blake2b(self.key.encode(), digest_size=8).digest()) >> 1
 
-    @cached_property
+    @spec_field
     def scheduling_gates(self) -> tuple[str, ...]:
         return tuple(gate["name"] for gate in self.spec.get("schedulingGates") or ())
 
-    @cached_property
+    @spec_field
     def tolerations(self) -> tuple[Toleration, ...]:
         return tuple(
             Toleration(
@@ -176,18 +199,18 @@ class Pod:
             for t in self.spec.get("tolerations") or ()
         )
 
-    @cached_property
+    @spec_field
     def node_selector(self) -> Selector | None:
         """The value of spec.nodeSelector; None if it is missing or empty."""
         labels = self.spec.get("nodeSelector")
         return set_selector(labels) if labels else None
 
-    @cached_property
+    @spec_field
     def node_affinity(self) -> NodeSelector | None:
         """Required node affinity; None if there is none, () if it has no terms."""
         return node_selector(self._node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
 
-    @cached_property
+    @spec_field
     def preferred_node_affinity(self) -> tuple[PreferredTerm, ...]:
         return preferred_terms(self._node_affinity.get("preferredDuringSchedulingIgnoredDuringExecution"))
 
@@ -195,7 +218,7 @@ class Pod:
     def _node_affinity(self) -> Mapping[str, Any]:
         return (self.spec.get("affinity") or {}).get("nodeAffinity") or {}
 
-    @cached_property
+    @spec_field
     def affinity(self) -> Affinity:
         """The inter-pod affinity and anti-affinity of the pod."""
         stated = self.spec.get("affinity")
@@ -233,7 +256,7 @@ class Pod:
             return self.requests
         return pod_requests.to_amounts(pod_requests.pod_requests(self.manifest, use_status=False))
 
-    @cached_property
+    @spec_field
     def scored_requests(self) -> dict[str, int]:
         """The requests of a pod that is not yet bound, as NodeResourcesFit scores them: with defaults for
         containers without a request for cpu or memory, and without pod-level requests
@@ -244,13 +267,13 @@ class Pod:
         )
         return {name: pod_requests.to_amount(name, nanos) for name, nanos in exact.items()}
 
-    @cached_property
+    @spec_field
     def images(self) -> tuple[str, ...]:
         """The images of init and main containers, with a tag."""
         containers = [*(self.spec.get("initContainers") or ()), *(self.spec.get("containers") or ())]
         return tuple(normalized_image_name(container.get("image") or "") for container in containers)
 
-    @cached_property
+    @spec_field
     def image_volumes(self) -> tuple[str, ...]:
         """The images of volumes, with a tag."""
         volumes = (volume.get("image") for volume in self.spec.get("volumes") or ())
@@ -264,15 +287,6 @@ def normalized_image_name(image: str) -> str:
     return image if image.rfind(":") > image.rfind("/") else image + ":latest"
 
 
-def _host_ports(spec: Mapping[str, Any]) -> tuple[HostPort, ...]:
-    """Return the host ports of main containers and sidecars. Those of other init containers do not count."""
-    containers = [
-        *(spec.get("containers") or ()),
-        *(c for c in spec.get("initContainers") or () if pod_requests.is_sidecar(c)),
-    ]
-    return tuple(
-        HostPort(port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", port["hostPort"])  # noqa: S104 - the API's notation for "any address"
-        for container in containers
-        for port in container.get("ports") or ()
-        if port.get("hostPort")
-    )
+def _amounts(manifest: Manifest) -> Amounts:
+    exact = pod_requests.pod_requests(manifest, use_status=True)
+    return pod_requests.to_amounts(exact), pod_requests.non_zero_requests(manifest, exact)

@@ -240,6 +240,15 @@ def claims_of_nodes(manifest: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return (manifest.get("status") or {}).get("nodeAllocatableResourceClaimStatuses") or ()
 
 
+def status_counts(status: Mapping[str, Any]) -> bool:
+    """Whether a pod's requests may depend on its status, and not on its spec alone."""
+    return bool(status) and bool(
+        status.get("resources")
+        or status.get("nodeAllocatableResourceClaimStatuses")
+        or statuses_with_resources({"status": status})
+    )
+
+
 def statuses_with_resources(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the container statuses with ``resources``, by container name."""
     status = manifest.get("status") or {}

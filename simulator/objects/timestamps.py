@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from functools import lru_cache
 
 from simulator.kernel.clock import END, SECOND, Micros
 
@@ -27,7 +28,12 @@ def is_timestamp(text: str) -> bool:
 
 def timestamp(now: Micros) -> str:
     """Format a time: ``2006-01-02T15:04:05Z``. Later times than LAST_SECOND are set to it."""
-    moment = datetime.datetime.fromtimestamp(min(now // SECOND, LAST_SECOND), datetime.UTC)
+    return _format(min(now // SECOND, LAST_SECOND))
+
+
+@lru_cache(maxsize=64)
+def _format(second: int) -> str:
+    moment = datetime.datetime.fromtimestamp(second, datetime.UTC)
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 

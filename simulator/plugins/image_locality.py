@@ -26,10 +26,10 @@ class ImageLocality(SignPlugin, ScorePlugin):
     def sign_pod(self, pod: Pod) -> Fragments:
         return {IMAGES: sorted(self._images(pod))}
 
-    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         sums = self._sums(pod, nodes)
         if sums is None:
-            return np.zeros(len(nodes), dtype=np.int64)
+            return None
         highest = MAX_CONTAINER_THRESHOLD * len(pod.images)
         sums = np.clip(sums, MIN_THRESHOLD, highest)
         scores: Ints = MAX_NODE_SCORE * (sums - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)

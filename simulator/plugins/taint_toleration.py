@@ -9,6 +9,7 @@ from simulator.cluster.columns import Ints
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import (
+    MAX_NODE_SCORE,
     EnqueueExtensions,
     FilterPlugin,
     PreScorePlugin,
@@ -34,6 +35,7 @@ class TaintToleration(EnqueueExtensions, SignPlugin, FilterPlugin, PreScorePlugi
     taints that it does not tolerate. Results are computed once per distinct list of taints."""
 
     name = "TaintToleration"
+    normalized_zero = MAX_NODE_SCORE
 
     def _tolerated(self, taint: Taint, tolerations: Sequence[Toleration]) -> bool:
         return tolerated(taint, tolerations, self._compares)
@@ -80,7 +82,7 @@ class TaintToleration(EnqueueExtensions, SignPlugin, FilterPlugin, PreScorePlugi
         state.write(STATE, soft)
         return None
 
-    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
+    def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         """Return the number of PreferNoSchedule taints that the pod does not tolerate."""
         tolerations = state.find(STATE)
         if tolerations is None:
@@ -92,18 +94,19 @@ class TaintToleration(EnqueueExtensions, SignPlugin, FilterPlugin, PreScorePlugi
 
         counts = taints.table(count_intolerable, 0, np.int64)
         if not counts.any():
-            return np.zeros(len(nodes), dtype=np.int64)
+            return None
         scores: Ints = counts[nodes.take(taints.ids)]
         return scores
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         """Return a term for each taint that counts in the score of at least one of these nodes."""
         tolerations = state.find(STATE) or []
-        listed = [nodes.cluster.node(int(row)).taints for row in nodes.rows]
+        taints = nodes.cluster.taints
+        listed = [taints.values[number] or () for number in nodes.take(taints.ids).tolist()]
         counted = dict.fromkeys(
             taint
-            for taints in listed
-            for taint in taints
+            for each in listed
+            for taint in each
             if taint.effect == "PreferNoSchedule" and not self._tolerated(taint, tolerations)
         )
         return ScoreExplanation(

@@ -248,13 +248,16 @@ class Attempt:
                 # The status of a nominated node that failed before stays, and counts as processed.
                 diagnosis.codes[others[others != self._failed_nominated]] = NOT_EVALUATED
                 candidates = candidates[: passed[enough]]
-        codes = diagnosis.codes[candidates]
-        self.feasible = candidates[codes == 0]
+        self.feasible, found = candidates, []
+        if diagnosis.statuses:
+            codes = diagnosis.codes[candidates]
+            self.feasible = candidates[codes == 0]
+            found = np.flatnonzero(np.bincount(codes[codes > 0])).tolist()
         everywhere = len(diagnosis.order)
         if len(candidates) < everywhere:
             processed = int(np.count_nonzero(diagnosis.codes[diagnosis.order] >= 0))
             self.next_start_node_index = (self.next_start_node_index + processed) % everywhere
-        for code in np.flatnonzero(np.bincount(codes[codes > 0], minlength=1)).tolist():
+        for code in found:
             status = diagnosis.statuses[code - 1]
             if status.rejected:
                 diagnosis.add_plugin_status(status)
@@ -311,7 +314,7 @@ class Attempt:
         # The k-th in the order of the node tree: rows depend on when nodes were added.
         k = self.state.draw("node", len(self.best))
         places = self.cluster.position()[self.best]
-        return int(self.best[np.argpartition(places, k)[k]])
+        return int(self.cluster.order()[np.partition(places, k)[k]])
 
     def _rank(self) -> Iterator[int]:
         """Yield the scored nodes that were not selected, the best first; the seed decides between equal
@@ -337,5 +340,5 @@ class Attempt:
         copied."""
         if len(self.feasible) < self.cluster.width:
             return NodeBatch(self.cluster, self.feasible)
-        self.feasible = np.arange(self.cluster.width)
+        self.feasible = self.cluster.all_rows()
         return NodeBatch(self.cluster)

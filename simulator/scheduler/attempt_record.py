@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from simulator import decision
 from simulator.api import Micros
-from simulator.cluster.columns import Ints, Rows
+from simulator.cluster.columns import Ints, Rows, constant
 from simulator.cluster.node_names import UNSTORED_NAMES
 from simulator.decision import Decision, Failure, PluginScores, TwoPasses
 from simulator.decision_columns import UNSTORED, IntColumn, plain_encoder
@@ -72,7 +72,10 @@ def record(
         ],
         verdicts=IntColumn.shared(verdicts, before.verdicts if before else None),
         failures=failures,
-        feasible=IntColumn.shared(position[search.feasible], before.feasible if before else None),
+        feasible=IntColumn.shared(
+            position if search.feasible is cluster.all_rows() else position[search.feasible],
+            before.feasible if before else None,
+        ),
         scores=_scores(search, best, before.scores if before else []),
         two_passes=_two_passes(search),
         explained=best.tolist(),
@@ -115,6 +118,8 @@ def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
 
 def _reasons(search: Attempt) -> dict[str, int]:
     """Return a mapping of each reason to the number of nodes that were rejected for it."""
+    if not (search.diagnosis.statuses or search.outside is not None):
+        return {}
     codes, statuses = _codes(search)
     if codes.max(initial=0) <= 0:
         return {}
@@ -186,6 +191,9 @@ def _best(totals: Ints) -> Rows:
     """Return the indices of the highest totals, the highest first and the first of equal ones first."""
     if len(totals) <= EXPLAINED_AT_MOST:
         return np.argsort(-totals, kind="stable")
+    highest: Rows = (totals == np.maximum.reduce(totals)).nonzero()[0]
+    if len(highest) >= EXPLAINED_AT_MOST:
+        return highest[:EXPLAINED_AT_MOST]
     lowest = np.partition(totals, -EXPLAINED_AT_MOST)[-EXPLAINED_AT_MOST]
     higher = (totals > lowest).nonzero()[0]
     higher = higher[np.argsort(-totals[higher], kind="stable")]
@@ -239,8 +247,11 @@ def _codes(search: Attempt) -> tuple[NDArray[np.int32], list[Status]]:
     return codes[search.cluster.order()], statuses
 
 
-def _verdicts(search: Attempt) -> tuple[NDArray[np.int32], list[Failure]]:
+def _verdicts(search: Attempt) -> tuple[NDArray[Any], list[Failure]]:
     """Decision.verdicts and Decision.failures: distinct ones, in order of their codes."""
+    count = search.cluster.node_count
+    if len(search.feasible) == count:
+        return constant(count, 0), []
     codes, statuses = _codes(search)
     if codes.max(initial=0) <= 0:
         return codes, []

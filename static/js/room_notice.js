@@ -1,16 +1,18 @@
 // The notice of a room above the page of a sandbox. Its websocket sends the notice when the teacher has done something.
 import { isOver, leaveForRoom } from "./room_home.js";
 
-const created = () => document.getElementById("room")?.dataset.created ?? "";
+const notice = () => document.getElementById("room")?.dataset ?? {};
+const created = () => notice().created ?? "";
 
 const loaded = created();
+let lessons = notice().lessons;
 let isNotice = false;
 
 // What is done in a shared sandbox shows the others what follows: the page asks first whether all have answered the question.
 const OWN_POSTS = /^\/s\/[^/]+\/((lesson|predict|guide|share|keep)\/|.*\/evicted\/$)/; // change nothing that others see
 
 document.addEventListener("htmx:confirm", async (event) => {
-  const { warning } = document.getElementById("room")?.dataset ?? {};
+  const { warning } = notice();
   const { verb, path, issueRequest, triggeringEvent } = event.detail;
   if (triggeringEvent?.type !== "submit") return; // what is typed in a form asks for its YAML
   if (!warning || verb !== "post" || !path.startsWith("/s/") || OWN_POSTS.test(path)) return;
@@ -30,5 +32,8 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   if (isOver() && leaveForRoom()) return;
   // The teacher has put another state into the sandbox: it was created again.
   if (created() && created() !== loaded) location.reload();
-  else document.body.dispatchEvent(new Event("schedviz:room")); // a step that the teacher has set is shown at once
+  else if (lessons !== notice().lessons) {
+    lessons = notice().lessons;
+    document.body.dispatchEvent(new Event("schedviz:room")); // a step that the teacher has set is shown at once
+  }
 });

@@ -302,8 +302,12 @@ def test_a_room_finishes_a_lesson_after_its_worker_was_killed(visit: NewPage, ow
     for number in (1, 2, 3):
         expect(teacher.locator(f"#m-{number}")).to_contain_text("finished")
 
-    with teacher.expect_download() as download:
-        teacher.get_by_role("link", name="Results (CSV)").click()
+    with teacher.expect_popup() as opened:
+        teacher.get_by_role("link", name="Results", exact=True).click()
+    results = opened.value
+    expect(results.locator(".counted").first).to_contain_text("3 of 3 answered · 2 right")
+    with results.expect_download() as download:
+        results.get_by_role("link", name="Learners (CSV)").click()
     text = download.value.path().read_text(encoding="utf-8-sig")
     assert [line.split(",")[1] for line in text.splitlines()] == ["name", "Ada", "Bo", "Cy"]
     assert text.count(",yes") == 3

@@ -9,6 +9,7 @@ from django.test import Client
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.learners import room_lessons
+from schedviz.rooms.notice import room_notice
 from schedviz.rooms.room import learner_id, sandbox_name
 from schedviz.rooms.room_store import HINTS_AT_MOST, Rooms
 from schedviz.rooms.work import find_work
@@ -267,3 +268,31 @@ def test_one_click_takes_the_class_to_the_next_section(
 def test_a_wrong_plan_says_where(code: str, teacher: Client, store: Store, lines: str, said: str) -> None:
     assert do(teacher, code, "plan", plan=lines).startswith(said)
     assert Rooms(store).find(code).plan == ()
+
+
+@in_lesson
+def test_the_notice_says_when_the_panel_of_a_lesson_may_show_something_else(
+    code: str, teacher: Client, store: Store, lesson: Lesson
+) -> None:
+    """So a class does not ask for a hundred panels that have not changed."""
+
+    def state() -> str:
+        notice = room_notice(Rooms(store), sandbox_name(code, 1), Rooms(store).member(code, 1))
+        assert notice
+        return notice.lessons
+
+    join(code, "Ada")
+    for other in ("pause", "resume", "discuss on", "names on"):
+        before = state()
+        do(teacher, code, other)
+        assert state() == before, other
+    do(teacher, code, "hint", to="0", text="Look.")
+    assert state() == before
+    question = next(f"{lesson.name}/{step.id}" for step in lesson.steps if step.question)
+    seen = {before}
+    for changing in ("collect on", f"reveal {question}", "lock on"):
+        do(teacher, code, changing)
+        assert state() not in seen, changing
+        seen.add(state())
+    put(teacher, store, code, "step", place=f"{lesson.name}/1", sandboxes="")
+    assert state() not in seen

@@ -193,7 +193,7 @@ def present_lesson(
         solved=step.id in progress.solved,
         can_solve=can_solve and may_solve,
         solved_by_teacher=can_solve and not may_solve and not watched,
-        solution=present_solution(step.solution)
+        solution=present_solution(lesson, at)
         if (can_solve and may_solve) or step.id in progress.solved
         else [],
         can_undo=can_undo,

@@ -1,16 +1,18 @@
 """The acts of a step's solution, as the panel of the lesson lists them before they are carried out."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
 import yaml
 
-from schedviz.lessons.lesson import Action
+from schedviz.lessons.lesson import Action, Lesson
 from simulator.api import Manifest
 
 What = Literal["create", "change", "delete", "scheduler", "until", "idle", "run"]
 
+SOLUTIONS_HELD: Final = 200
+"""Maximum number of steps whose acts a process holds, of some 2 kB each."""
 _NOT_SHOWN: Final = ("apiVersion", "kind")
 
 
@@ -25,9 +27,10 @@ class SolutionAct(msgspec.Struct, frozen=True):
     """The simulated seconds of a run, at most."""
 
 
-def present_solution(actions: Iterable[Action]) -> list[SolutionAct]:
-    """Return the acts without the guesses."""
-    return [each for action in actions if (each := _present(action))]
+@lru_cache(maxsize=SOLUTIONS_HELD)
+def present_solution(lesson: Lesson, step: int) -> list[SolutionAct]:
+    """Return the acts of a step's solution, without the guesses. A whole class asks for the same ones."""
+    return [each for action in lesson.steps[step].solution if (each := _present(action))]
 
 
 def _present(action: Action) -> SolutionAct | None:

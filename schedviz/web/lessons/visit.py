@@ -17,7 +17,7 @@ from schedviz.lessons.progress import Progress
 from schedviz.lessons.result import keep_best, result_of
 from schedviz.lessons.situation import Situation, situation_of
 from schedviz.lessons.start import start_own_lesson
-from schedviz.rooms.access import find_participant
+from schedviz.rooms.access import Participant, find_participant
 from schedviz.rooms.notify import notify_teacher
 from schedviz.rooms.room import SHARED, TEACHER, Member, Room, learner_id, room_of
 from schedviz.rooms.room_store import NoRoom, Rooms
@@ -68,13 +68,9 @@ def find_visit(request: HttpRequest, source: Current) -> Visit | None:
     lesson = lesson_in(meta)
     if lesson is None:
         return None
-    room = find_own_room(request, meta.name)
-    place = room_of(meta.name)
-    if (
-        room is None
-        and place
-        and find_participant(Rooms(default_store()), meta.name, request.COOKIES) == "teacher"
-    ):
+    place, participant = room_of(meta.name), _participant_of(request, meta.name)
+    room = _own_room(place, participant)
+    if room is None and place and participant == "teacher":
         return _find_watched(lesson, meta, place)
     identifier = learner_id(*room) if room else known_learner(request)
     if not identifier:
@@ -94,16 +90,16 @@ def _room_of_learner(place: tuple[str, int] | None) -> Room | None:
     return None
 
 
-def find_own_room(request: HttpRequest, sandbox: str) -> tuple[str, int] | None:
+def _participant_of(request: HttpRequest, sandbox: str) -> Participant:
+    return find_participant(Rooms(default_store()), sandbox, request.COOKIES)
+
+
+def _own_room(place: tuple[str, int] | None, participant: Participant) -> tuple[str, int] | None:
     """Return the code of the sandbox's room, and the number in it of the visitor. A teacher is a
     learner in the teacher's own sandbox."""
-    place = room_of(sandbox)
-    if place is None:
-        return None
-    participant = find_participant(Rooms(default_store()), sandbox, request.COOKIES)
-    if participant == "teacher" and place[1] == TEACHER:
+    if place and participant == "teacher" and place[1] == TEACHER:
         return place
-    return (place[0], participant.number) if isinstance(participant, Member) else None
+    return (place[0], participant.number) if place and isinstance(participant, Member) else None
 
 
 def _find_watched(lesson: Lesson, meta: Meta, place: tuple[str, int]) -> Visit | None:
@@ -143,20 +139,20 @@ def begin_lesson(store: Store, lesson: Lesson, learner: str, access: str) -> str
 
 def look_at_lesson(visit: Visit, source: Current) -> LessonPanel:
     """Evaluate the step on the present state, store what has changed, and present the panel."""
-    situation = situation_of(source, visit.progress)
-    after = evaluate(visit.lesson, visit.progress, situation, default_store().wall())
+    situation, now = situation_of(source, visit.progress), default_store().wall()
+    after = evaluate(visit.lesson, visit.progress, situation, now)
     after = with_result(visit.lesson, visit.progress, after, situation)
     if visit.watched:
-        return present_visit(visit._replace(progress=after), source, situation)
+        return present_visit(visit._replace(progress=after), source, situation, now)
     learners = Learners(default_store().redis)
     if learners.store(visit.learner, visit.lesson, visit.progress, after):
         if visit.room and after != visit.progress:
             notify_teacher(visit.room[0])
         visit = visit._replace(progress=after)
     else:  # another request of the learner has changed it
-        now = learners.progress(visit.learner, visit.lesson.name)
-        visit = visit._replace(progress=now or after)
-    return present_visit(visit, source, situation)
+        newer = learners.progress(visit.learner, visit.lesson.name)
+        visit = visit._replace(progress=newer or after)
+    return present_visit(visit, source, situation, now)
 
 
 def with_result(lesson: Lesson, before: Progress, after: Progress, situation: Situation) -> Progress:
@@ -166,17 +162,18 @@ def with_result(lesson: Lesson, before: Progress, after: Progress, situation: Si
     return replace(after, best=keep_best(after.best, result_of(situation), lesson.par))
 
 
-def present_visit(visit: Visit, source: Current, situation: Situation) -> LessonPanel:
+def present_visit(visit: Visit, source: Current, situation: Situation, now: float) -> LessonPanel:
     known, lesson, room = lessons(), visit.lesson, visit.room
     places = numbers(known.values())
     later = [each for each in known.values() if (each.par is None) == (lesson.par is None)]
     following = next(iter(later[later.index(lesson) + 1 :]), None) if lesson.name in places else None
-    offered = Learners(default_store().redis).offered_lesson(visit.learner)
+    # In a room the teacher says what comes next.
+    offered = None if room else Learners(default_store().redis).offered_lesson(visit.learner)
     can_share = lesson.par is not None and visit.progress.finished and not visit.watched
     return present_lesson(
         lesson,
         visit.progress,
-        now=default_store().wall(),
+        now=now,
         number=places.get(lesson.name, 0),
         up=_up(visit),
         in_room=room is not None,
@@ -186,9 +183,8 @@ def present_visit(visit: Visit, source: Current, situation: Situation) -> Lesson
         may_solve=visit.may_solve,
         can_undo=may_undo(visit, situation),
         can_reset=visit.owns_sandbox and not visit.watched,
-        # In a room the teacher says what comes next.
         following=link_to(following, places[following.name]) if following and not room else None,
-        offered=link_to(offered, places[offered.name]) if offered and not room else None,
+        offered=link_to(offered, places[offered.name]) if offered else None,
         results=present_results(lesson.par, result_of(situation)),
         share=reverse("share-solution", args=[source.name]) if can_share else "",
     )

@@ -1,6 +1,6 @@
 """Filtering by required affinity and anti-affinity (interpodaffinity/filtering.go)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 import numpy as np
@@ -16,6 +16,7 @@ from simulator.objects.labels import Labels
 from simulator.objects.pod import Pod
 from simulator.plugins.inter_pod_affinity.terms import (
     ExistingTerms,
+    TermCounts,
     count_matching_pods,
     namespace_labels,
     resolve_namespaces,
@@ -86,10 +87,13 @@ class AffinityPreFilterState:
     """The pods that match terms of the incoming pod, or whose terms it matches, counted by topology key and
     domain (preFilterState)."""
 
-    def __init__(self, cluster: Cluster, pod: Pod) -> None:
+    def __init__(
+        self, cluster: Cluster, pod: Pod, namespace_labels: Labels, conflicting: Sequence[TermCounts]
+    ) -> None:
+        """``conflicting``: the anti-affinity terms of existing pods that match the incoming pod."""
         self.cluster = cluster
         self.pod = pod
-        self.namespace_labels: Labels = namespace_labels(cluster, pod.namespace)
+        self.namespace_labels = namespace_labels
         self.terms = [resolve_namespaces(term, cluster) for term in pod.affinity.required]
         self.anti_terms = [resolve_namespaces(term, cluster) for term in pod.affinity.required_anti]
         self.keys = {term.topology_key for term in pod.affinity.required}
@@ -97,7 +101,6 @@ class AffinityPreFilterState:
         self.matches_itself = self._matches_all_affinity_terms(pod)
 
         existing = cluster.index(ExistingTerms)
-        conflicting = existing.matching("required anti", pod, self.namespace_labels)
         self.existing_anti = counts_by_key(
             cluster, ((found.term.topology_key, existing.count(found)) for found in conflicting)
         )
@@ -170,5 +173,10 @@ class AffinityPreFilterState:
 
 def pre_filter_state(cluster: Cluster, pod: Pod) -> AffinityPreFilterState | None:
     """Return None if no term of the pod or of an existing pod can reject a node."""
-    state = AffinityPreFilterState(cluster, pod)
+    labels = namespace_labels(cluster, pod.namespace)
+    conflicting = cluster.index(ExistingTerms).matching("required anti", pod, labels)
+    affinity = pod.affinity
+    if not (conflicting or affinity.required or affinity.required_anti):
+        return None
+    state = AffinityPreFilterState(cluster, pod, labels, conflicting)
     return None if state.nothing_to_filter() else state

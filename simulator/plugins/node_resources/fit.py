@@ -268,11 +268,14 @@ def _find_shortages(nodes: NodeBatch, requests: Requests, served: frozenset[str]
     exceeds_allocatable = np.zeros(len(nodes), dtype=np.bool_)
     for bit, (name, amount) in enumerate(requests, start=1):
         allocatable = nodes.take(cluster.allocatable.column(name))
-        counts = allocatable > 0 if name in served else np.True_
-        lacks = counts & (amount > allocatable - nodes.requested(name))
-        shortages[bit // BITS] |= lacks.astype(np.int64) << bit % BITS
-        exceeds_allocatable |= counts & (amount > allocatable)
-    shortages[-1] |= exceeds_allocatable.astype(np.int64) << (len(requests) + 1) % BITS
+        lacks = allocatable - nodes.requested(name) < amount
+        exceeds = allocatable < amount
+        if name in served:
+            lacks &= allocatable > 0
+            exceeds &= allocatable > 0
+        shortages[bit // BITS][lacks] |= 1 << bit % BITS
+        exceeds_allocatable |= exceeds
+    shortages[-1][exceeds_allocatable] |= 1 << (len(requests) + 1) % BITS
     return shortages
 
 

@@ -72,6 +72,7 @@ class Allocation(NamedTuple):
     """int64[n]: by the pods on the node and the incoming pod."""
     request: int = 0
     """That of the incoming pod."""
+    resource: str = ""
 
 
 def score_inputs(
@@ -84,9 +85,8 @@ def score_inputs(
 ) -> list[ScoreInput]:
     """Return the result of :func:`list_allocations` in the types of the decision record."""
     return [
-        ScoreInput(spec.name, found.weight, found.requested.tolist(), found.allocatable.tolist())
-        for spec, request in zip(resources, pod_requests, strict=True)
-        for found in list_allocations(nodes, [spec], [request], non_zero=non_zero, devices=devices)
+        ScoreInput(found.resource, found.weight, found.requested.tolist(), found.allocatable.tolist())
+        for found in list_allocations(nodes, resources, pod_requests, non_zero=non_zero, devices=devices)
     ]
 
 
@@ -107,22 +107,20 @@ def list_allocations(
     use defaults for containers that request no cpu or memory (NonZeroRequested). ``devices``: count where a
     node has none of a resource that a DeviceClass serves."""
     cluster = nodes.cluster
+    with_defaults = dict(zip((CPU, MEMORY), nodes.non_zero, strict=True)) if non_zero else {}
     allocations = []
     for spec, request in zip(resources, pod_requests, strict=True):
         name = spec.name
         if name not in BASIC_RESOURCES and not (request and (name in cluster.allocatable or devices)):
             continue
-        if non_zero and name in (CPU, MEMORY):
-            requested = nodes.non_zero[(CPU, MEMORY).index(name)]
-        else:
-            requested = nodes.requested(name)
+        requested = with_defaults[name] if name in with_defaults else nodes.requested(name)
         allocatable = nodes.take(cluster.allocatable.column(name))
         if devices is not None and name not in BASIC_RESOURCES:
             total, allocated = devices.of(name, nodes.rows)
             counts = (allocatable == 0) & (total > 0)
             allocatable = np.where(counts, total, allocatable)
             requested = np.where(counts, allocated, requested)
-        allocations.append(Allocation(spec.weight, allocatable, requested + request, request))
+        allocations.append(Allocation(spec.weight, allocatable, requested + request, request, name))
     return allocations
 
 
@@ -131,7 +129,8 @@ def least_allocated(resources: Sequence[Allocation], count: int) -> Ints:
 
     def free(allocation: Allocation, capacity: Ints) -> Ints:
         score: Ints = (capacity - allocation.requested) * MAX_NODE_SCORE // capacity
-        return np.where(allocation.requested > capacity, 0, score)
+        score[allocation.requested > capacity] = 0
+        return score
 
     return _weighted_mean(resources, count, free)
 
@@ -214,8 +213,8 @@ def _weighted_mean(
 ) -> Ints:
     """Return the weighted mean of the scores of the resources that a node has; 0 if it has none of them."""
     if _all_nodes_have(resources):
-        scores = (score(allocation, allocation.allocatable) * allocation.weight for allocation in resources)
-        usual: Ints = sum(scores, np.zeros(count, dtype=np.int64)) // sum(a.weight for a in resources)
+        first, *others = (score(a, a.allocatable) * a.weight for a in resources)
+        usual: Ints = sum(others, first) // sum(a.weight for a in resources)
         return usual
     total = np.zeros(count, dtype=np.int64)
     weights = np.zeros(count, dtype=np.int64)

@@ -135,11 +135,11 @@ def default_constraints(
     defaults: Sequence[Manifest], pod: Pod, cluster: Cluster, action: Action
 ) -> list[TopologySpreadConstraint]:
     """Return the default constraints with the pod's default selector, none if this selector is empty."""
-    constraints = constraints_of(defaults, pod.labels, action)
-    if not constraints:
+    stated = [manifest for manifest in defaults if manifest["whenUnsatisfiable"] == action]
+    selector = default_selector(pod, cluster) if stated else None
+    if selector is None or selector.empty:
         return []
-    selector = default_selector(pod, cluster)
-    return [] if selector.empty else [c._replace(selector=selector) for c in constraints]
+    return [c._replace(selector=selector) for c in constraints_of(stated, pod.labels, action)]
 
 
 def default_selector(pod: Pod, cluster: Cluster) -> Selector:

@@ -20,7 +20,7 @@ django.setup()
 import uvloop  # noqa: E402
 
 from schedviz.lessons.catalogue import lessons  # noqa: E402
-from tests.programs.load.meter import Meter  # noqa: E402
+from tests.programs.load.meter import Meter, cpu_seconds  # noqa: E402
 from tests.programs.load.report import Report, Table, read, text  # noqa: E402
 from tests.programs.workshop_load.memory import Memory  # noqa: E402
 from tests.programs.workshop_load.options import Options, parsed  # noqa: E402
@@ -35,8 +35,13 @@ CLOCK = (
 
 
 async def measured(stack: Stack, options: Options) -> Table:
-    workshop = Workshop(stack.port, stack.store, lessons()[options.lesson], options)
     async with Meter(stack) as meter, Memory(stack) as memory:
+
+        def server_cpu() -> float:
+            servers = [each for name, each in meter.processes.items() if name.startswith("server")]
+            return sum(cpu_seconds(each) for each in servers)
+
+        workshop = Workshop(stack.port, stack.store, lessons()[options.lesson], options, server_cpu)
         await workshop.run()
     title = f"workshop: {options.learners} learners, the lesson {options.lesson}, {meter.seconds:.0f} s"
     table = Table(title, CLOCK.format(think=options.think, speed=options.speed))

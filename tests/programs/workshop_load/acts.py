@@ -21,10 +21,16 @@ REVEALED: Final = b'class="prose answer"'
 
 class Acts:
     """``waits``: by act, the seconds until each learner's page showed it; for the reveal, until the projector
-    did. ``faults``: the acts that no page showed."""
+    did. ``cpu``: by act, the seconds of CPU that the web processes took from the click until then.
+    ``faults``: the acts that no page showed."""
 
-    def __init__(self, teacher: Teacher, learners: Sequence[Learner]) -> None:
+    def __init__(
+        self, teacher: Teacher, learners: Sequence[Learner], server_cpu: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self.waits: dict[str, list[float]] = {}
+        self.cpu: dict[str, float] = {}
+        self._server_cpu = server_cpu
+        self._before = 0.0
         self.faults: list[str] = []
         self._teacher = teacher
         self._learners = learners
@@ -71,7 +77,7 @@ class Acts:
         """When it was sent. The work of the act before is finished then."""
         while find_work(self._teacher.site.store, self._teacher.code):
             await asyncio.sleep(0.1)
-        since = time.monotonic()
+        self._before, since = self._server_cpu(), time.monotonic()
         await self._teacher.site.post_part(f"/rooms/{self._teacher.code}/teach/do/", fields)
         return since
 
@@ -79,6 +85,7 @@ class Acts:
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*shown)
+        self.cpu[act] = self._server_cpu() - self._before
         self.waits[act] = [each.result() - since for each in shown if each.done() and not each.cancelled()]
         if missing := len(shown) - len(self.waits[act]):
             self.faults.append(f"{act}: {missing} pages never showed it")

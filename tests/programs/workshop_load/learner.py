@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +22,13 @@ from tests.programs.workshop_load.visitor import Fields, Visitor
 
 RUNNING: Final = b'<div id="transport" class="buttons running"'
 STOPPED: Final = b'<div id="transport" class="buttons stopped"'
+LESSONS: Final = re.compile(rb'data-lessons="(\w+)"')
+
+
+def lessons_in(notice: bytes) -> bytes:
+    """What changes when the teacher has changed something that the panel of a lesson shows."""
+    found = LESSONS.search(notice)
+    return found[1] if found else b""
 
 
 class Learner:
@@ -81,10 +89,12 @@ class Learner:
         self._base = address
         sandbox = address.split("/")[2]
         self.number = int(sandbox.rpartition("-")[2])
+        self._lessons = b""
         self.viewer = Viewer(self._site, sandbox, self._take_frame, self._take_notice)
         self._panel_opened = False
         page = await self.viewer.open()
         self._site.take_token(page)
+        self._lessons = lessons_in(page)
         self._panel = Panel(self._site, sandbox, page)
         self._panel_opened = True
         self._note("join to the whole page", since)
@@ -235,9 +245,10 @@ class Learner:
             self._panel.note_frame(now)
 
     def _take_notice(self, notice: bytes, now: float) -> None:
-        """The room's: the panel may have another step now."""
+        """The room's: the panel is asked for again if it may show something else, as in room_notice.js."""
         self._take(notice, now)
-        if self._panel_opened:
+        before, self._lessons = self._lessons, lessons_in(notice)
+        if self._panel_opened and before != self._lessons:
             self._panel.ask()
 
     def _take(self, message: bytes, now: float) -> None:

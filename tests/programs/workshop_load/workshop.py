@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -35,7 +36,15 @@ ACTS: Final = (
 class Workshop:
     """``figures``, ``faults``: of a workshop that has ended."""
 
-    def __init__(self, port: int, store: Store, lesson: Lesson, options: Options) -> None:
+    def __init__(
+        self,
+        port: int,
+        store: Store,
+        lesson: Lesson,
+        options: Options,
+        server_cpu: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._server_cpu = server_cpu
         self.figures: list[Figure] = []
         self.faults: list[str] = []
         self.learners: list[Learner] = []
@@ -67,12 +76,16 @@ class Workshop:
             self.faults += await teacher.faults()
             self.faults += self.lost(teacher.code, await self._results(teacher))
             self.figures = self._figures(teacher)
-            acts = Acts(teacher, self.learners)
+            acts = Acts(teacher, self.learners, self._server_cpu)
             await acts.run(self._question())
             self.faults += acts.faults
             self.figures += [
                 spread(f"teacher: {act}", "ms", [1000 * each for each in waits])
                 for act, waits in acts.waits.items()
+            ]
+            self.figures += [
+                one(f"teacher: {act}, CPU of server", "ms", 1000 * seconds)
+                for act, seconds in acts.cpu.items()
             ]
             await asyncio.gather(*(each.leave() for each in self.learners))
             await teacher.end_room()
