@@ -251,15 +251,19 @@ class _Pulse(threading.Thread):
             self.ask(reader)
 
     def ask(self, reader: ClusterReader) -> None:
-        try:
-            reader.get("/version", timeout=PULSE_SECONDS)
-        except Refused:
-            self.trouble = ""  # it answers
-        except ClusterError as failure:
-            self.trouble = str(failure)
-            return
+        for _ in range(2):  # the server may have closed the connection meanwhile
+            try:
+                reader.get("/version", timeout=PULSE_SECONDS)
+            except Refused:
+                self.trouble = ""  # it answers
+            except ClusterError as failure:
+                self.trouble = str(failure)
+            else:
+                self.trouble = ""
+            if not self.trouble:
+                break
         else:
-            self.trouble = ""
+            return
         said = read_date(reader.date)
         if said is not None:
             self.clock = said + 0.5, time.monotonic()

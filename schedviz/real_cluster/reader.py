@@ -19,6 +19,7 @@ from urllib3.exceptions import (
     InsecureRequestWarning,
     MaxRetryError,
     NewConnectionError,
+    ProtocolError,
     ProxyError,
     ReadTimeoutError,
     SSLError,
@@ -210,6 +211,8 @@ def _describe(failure: Exception, seconds: float) -> str:
             return f"no connection{by}: {ERRNO.sub('', str(cause)).rpartition(': ')[2]}"
         case ReadTimeoutError() | ConnectTimeoutError() | TimeoutError():
             return f"no answer{by} within {seconds:g} s"
+        case ProtocolError():
+            return f"the server closed the connection{by}"
         case SSLError() | ssl.SSLError():
             inner = cause.args[0] if cause.args and isinstance(cause.args[0], ssl.SSLError) else cause
             text = (

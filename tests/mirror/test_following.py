@@ -16,6 +16,7 @@ from schedviz.store import Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Manifest
 from simulator.trace import AnyEvent, OutsideBound, PodRemoved
+from tests.chart import manifests
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 from tests.mirror.conftest import TOKEN, Start
@@ -161,6 +162,32 @@ def test_a_listener_hears_of_changes_in_order_and_its_events_are_stored(world: W
 
 
 # What it asks for
+
+
+@pytest.mark.long
+def test_the_cluster_role_of_the_chart_is_enough(world: World, start: Start, proxy: Proxy) -> None:
+    """The proxy answers 403 to all that the role does not allow."""
+    [role] = [each for each in manifests({"mirror": {"enabled": True}}) if each["kind"] == "ClusterRole"]
+    allowed = {
+        f"{group}/{plural}"
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for plural in rule["resources"]
+    }
+
+    def allows(method: str, path: str) -> bool:
+        parts = path.strip("/").split("/")
+        group = parts[1] if parts[0] == "apis" else ""
+        return method == "GET" and (path == "/version" or f"{group}/{parts[-1]}" in allowed)
+
+    proxy.allows = allows
+    world.create(node("n0"), pod("a"))
+    world.slice()
+    mirror = start()
+    assert stored(mirror.sandbox) == stored(world.sandbox)
+    eventually(lambda: proxy.watches() >= len(mirror.session.follower.resources), "it watches")
+    assert mirror.session.follower.unknown == []
+    assert mirror.session.follower.trouble == ""
 
 
 def test_all_its_requests_read_and_none_is_about_secrets(

@@ -12,6 +12,7 @@ from gotpl.errors import TemplateError
 
 from schedviz import environment
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS
+from schedviz.real_cluster.read_resources import FOLLOWED
 from schedviz.up.embedded_redis import loopback_address, redis_conf
 from simulator.api import SECOND
 from simulator.apiserver.new_cluster import new_cluster
@@ -33,11 +34,13 @@ INGRESS = {
         "annotations": {"nginx.ingress.kubernetes.io/proxy-read-timeout": "3600"},
     }
 }
+MIRROR = {"mirror": {"enabled": True, "name": "prod", "options": ["--config-map=kube-system/scheduler"]}}
 VARIANTS: list[dict[str, Any]] = [
     {},
     OUTSIDE_REDIS,
     INGRESS,
     {"settings": {"ACCOUNTS": 1}},
+    MIRROR,
     {"settings": {"WORKERS": 3, "ALLOWED_HOSTS": "a, b"}, "redis": {"storageClassName": "fast"}},
 ]
 
@@ -232,6 +235,20 @@ def test_containers_have_few_rights() -> None:
                 "readOnlyRootFilesystem": True,
                 "capabilities": {"drop": ["ALL"]},
             }
+
+
+def test_a_mirror_may_read_what_it_follows_and_nothing_else() -> None:
+    found = by_name(MIRROR)
+    rules = found["ClusterRole", "default-schedviz-mirror"]["rules"]
+    assert all(rule.keys() == {"apiGroups", "resources", "verbs"} for rule in rules)
+    assert {verb for rule in rules for verb in rule["verbs"]} == {"get", "list", "watch"}
+    allowed = [(group, each) for rule in rules for group in rule["apiGroups"] for each in rule["resources"]]
+    assert sorted(allowed) == sorted((resource.group, resource.plural) for resource in FOLLOWED)
+    [subject] = found["ClusterRoleBinding", "default-schedviz-mirror"]["subjects"]
+    assert found["ServiceAccount", subject["name"]]
+    spec = found["Deployment", "schedviz-mirror"]["spec"]["template"]["spec"]
+    assert spec["serviceAccountName"] == subject["name"]
+    assert not any(each["kind"] == "ClusterRole" for each in manifests())
 
 
 def test_two_releases_share_no_object() -> None:

@@ -23,11 +23,13 @@ class TransportView(msgspec.Struct, frozen=True):
     stands_down: bool
     """Whether the sandbox's scheduler stands down, so that there are no cycles to step through and to
     predict."""
+    mirrors: bool
+    """Whether the sandbox mirrors a real cluster, whose time nothing here changes."""
 
 
 def transport(picture: Picture, clock: Clock) -> TransportView:
     point = picture.under_way.point if picture.under_way else ""
-    return TransportView(clock, speeds(clock), point, picture.stands_down)
+    return TransportView(clock, speeds(clock), point, picture.stands_down, picture.mirrors)
 
 
 def idle(picture: Picture, clock: Clock) -> str:

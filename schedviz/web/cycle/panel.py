@@ -87,7 +87,8 @@ class CyclePanel:
         self._drawing.draw(PANEL, "cycle/live.html", OUTSIDE)
         acts = outside_acts(picture)
         last = picture.decision.cycle if picture.decision else 0
-        self._piece("outside", "outside/head.html", {"acts": bool(acts), "last_cycle": last})
+        head = {"acts": bool(acts), "last_cycle": last, "mirrors": picture.mirrors}
+        self._piece("outside", "outside/head.html", head)
         self._piece("acts", "outside/acts.html", None)
         views = {f"act-{act.seq}": act for act in acts}
         self._drawing.draw_list(f"{PANEL}/acts", "cycle-acts", "outside/act.html", views)

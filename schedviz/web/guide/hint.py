@@ -30,6 +30,9 @@ class NextHint(msgspec.Struct, frozen=True):
 
 def hint(picture: Picture, sandbox: str = "") -> NextHint:
     """Return the hint for the state of the sandbox. sandbox: its name."""
+    if picture.mirrors:
+        text = gettext("Would the model of the scheduler have placed the same pods on the same nodes?")
+        return NextHint(text, gettext("Compare with the model"), recorded_comparison(sandbox), "page")
     if not picture.nodes:
         return NextHint(gettext("There are no nodes."), gettext("Add nodes"), "new/node/?copies=3")
     if picture.stands_down:

@@ -31,6 +31,7 @@ class SandboxCard(msgspec.Struct, frozen=True):
     kubernetes: str
     """The version, with its patch."""
     stands_down: bool
+    mirrors: bool
     """Whether its scheduler leaves all pods to outside schedulers."""
 
 
@@ -115,4 +116,5 @@ def sandbox_card(found: Summary) -> SandboxCard:
         pending=found.pending,
         kubernetes=found.meta.features().version.patch,
         stands_down=found.meta.stands_down,
+        mirrors=found.meta.mirror is not None,
     )

@@ -49,7 +49,9 @@ def refresh(source: Readable, picture: Picture) -> None:
     picture.pipeline = source.pipeline()
     picture.failure = source.failure()
     picture.stands_down = source.stands_down()
-    picture.devices.use(source.meta().features())
+    meta = source.meta()
+    picture.mirrors = meta.mirror is not None
+    picture.devices.use(meta.features())
 
 
 def ranks(source: Readable) -> Ranks:

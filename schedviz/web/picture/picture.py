@@ -94,6 +94,8 @@ class Picture:
         """The trace events after the past moment."""
         self.stands_down = False
         """Whether its scheduler leaves all pods to outside schedulers."""
+        self.mirrors = False
+        """Whether the sandbox mirrors a real cluster."""
         self.outside: Waits = {}
         """The last bindings of outside schedulers."""
         self.victims: dict[str, str] = {}

@@ -270,7 +270,9 @@ def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
         return lane
     note = "" if picture.past else gettext("It acts in real time: Pause and Step do not hold it.")
     hint = "" if picture.stands_down else lane.hint
-    if picture.stands_down and picture.past:
+    if picture.mirrors:
+        note = gettext("The scheduler of the cluster binds them.")
+    elif picture.stands_down and picture.past:
         note = gettext("The sandbox's scheduler stood down at this moment.")
     elif picture.stands_down:
         note = gettext("This sandbox's scheduler stands down. Pause does not hold an outside one.")
