@@ -1,19 +1,20 @@
-"""The timetable controller: creates objects at given times, through admission.
+"""The timetable controller: creates and deletes objects at given times, through admission.
 
 A Timetable (``schedviz/v1``) has entries of ``at``, ``every`` and ``until`` (durations since its own
-creation) and the ``object`` to create. Its status counts the creations of each entry. The count and the
-object are stored in one commit, so that a new leader continues with the next creation."""
+creation) and the ``object`` to create, or with ``delete`` the identity of one to delete. Its status counts
+the creations and deletions of each entry. The count and the object are stored in one commit, so that a new
+leader continues with the next one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from simulator.api import ApiError, Manifest, Micros
+from simulator.api import ApiError, Change, Manifest, Micros
 from simulator.apiserver.status import StatusError
 from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
 from simulator.kernel.environment import Turn
 from simulator.objects import durations
-from simulator.objects.metadata import created_at
+from simulator.objects.metadata import created_at, name_of, object_key
 from simulator.objects.status import status_of
 from simulator.trace import CreateRefused
 
@@ -93,8 +94,11 @@ class TimetableController(Controller):
         count = server.update_by_component(TIMETABLES, timetable, counted)
         changes = count
         try:
-            manifest = timetable["spec"]["entries"][index]["object"]
-            changes = [*server.create_all([manifest], source=source).changes, *count]
+            entry = timetable["spec"]["entries"][index]
+            if entry.get("delete"):
+                changes = [*self._deletion(entry["object"]), *count]
+            else:
+                changes = [*server.create_all([entry["object"]], source=source).changes, *count]
         except StatusError as refusal:
             self._refused(key, index, str(refusal))
         try:
@@ -104,6 +108,16 @@ class TimetableController(Controller):
                 return  # The timetable was changed: its newer version will be observed and planned.
             self._refused(key, index, str(error))
             self.patch(TIMETABLES, timetable, lambda _: counted)
+
+    def _deletion(self, named: Manifest) -> Sequence[Change]:
+        """Return the changes that delete the object that an entry names; none if it is gone."""
+        server = self._world.server
+        resource = server.find_kind(named["apiVersion"], named["kind"])
+        if resource is None:
+            return []
+        namespace = named["metadata"].get("namespace") or "default" if resource.namespaced else ""
+        found = self._world.get(resource.id, object_key(namespace, name_of(named)))
+        return server.delete_by_component(found) if found is not None else []
 
     def _refused(self, key: str, index: int, message: str) -> None:
         self._world.emit(CreateRefused(t=self._world.now, timetable=key, entry=index, message=message))

@@ -21,12 +21,14 @@ def parse_duration(text: object) -> Micros:
         raise problem
     if text == "0":
         return 0
-    end, total = 0, Fraction(0)
+    end = 0
+    total: int | Fraction = 0
     for part in _PART.finditer(text):
         if part.start() != end:
             raise problem
         end = part.end()
-        total += Fraction(part[1]) * _UNITS[part[2]]
+        amount = int(part[1]) if part[1].isdigit() else Fraction(part[1])
+        total += amount * _UNITS[part[2]]
     if end != len(text):
         raise problem
     if total > MAX_DURATION:

@@ -7,7 +7,7 @@ from simulator.api import Manifest
 from simulator.apiserver.printers.column import SHORT_PRINTER
 from simulator.apiserver.resource import built_in
 from simulator.apiserver.shapes import each
-from simulator.apiserver.status import Cause, invalid
+from simulator.apiserver.status import Cause, invalid, required
 from simulator.apiserver.strategy import Strategy
 from simulator.objects import durations
 
@@ -18,6 +18,13 @@ def _entry(entry: Manifest, path: str) -> Iterator[Cause]:
             durations.parse_duration(entry.get(name, "0"))
         except ValueError as error:
             yield invalid(f"{path}.{name}", entry[name], str(error))
+    if entry.get("delete"):
+        named = entry["object"]
+        if not all(isinstance(named.get(field), str) for field in ("apiVersion", "kind")):
+            yield required(f"{path}.object", "apiVersion and kind of the object to delete")
+        metadata = named.get("metadata")
+        if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+            yield required(f"{path}.object.metadata.name", "the name of the object to delete")
 
 
 TIMETABLE_STRATEGY: Final = Strategy(

@@ -39,6 +39,7 @@ _ENTRY = _object(
     every=_STRING,
     until=_STRING,
     object={"type": "object"},
+    delete={"type": "boolean"},
 )
 
 _CREATED = _object(created={"type": "array", "items": {"type": "integer", "format": "int64"}})

@@ -7,6 +7,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import SECOND, Manifest
+from simulator.apiserver.status import StatusError
 from simulator.commands.run import finish_scenario
 from simulator.objects.durations import parse_duration
 from simulator.scenario import ScenarioError, load_scenario
@@ -47,6 +48,25 @@ def generated(prefix: str) -> Manifest:
 def arrivals(lab: Lab) -> list[float]:
     added = [event for event in lab.of(trace.QueueMoved) if event.event == "UnschedulablePodAdd"]
     return [lab.seconds(event) for event in added]
+
+
+def test_an_entry_deletes_the_object_that_it_names() -> None:
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "short"}}
+    lab = Lab()
+    lab.create(
+        timetable(
+            {"at": "1s", "object": pod("short")},
+            {"at": "1s", "object": pod("long")},
+            {"at": "5s", "object": named, "delete": True},
+            {"at": "6s", "object": named | {"metadata": {"name": "none-such"}}, "delete": True},
+            {"at": "6s", "object": named | {"kind": "Deployment", "apiVersion": "v7"}, "delete": True},
+        )
+    )
+    lab.run(60)
+    assert [*lab.api.objects["pods"]] == ["default/long"]
+    assert not lab.of(trace.CreateRefused)
+    with pytest.raises(StatusError, match=r"spec.entries\[0\].object.metadata.name: Required value"):
+        lab.create(timetable({"at": "1s", "object": {"apiVersion": "v1", "kind": "Pod"}, "delete": True}))
 
 
 def test_entries_are_created_once_or_repeatedly_until_their_end() -> None:
