@@ -5,7 +5,7 @@ same objects from the same start time, until ``--until`` or until nothing more i
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from simulator.command_line.tables import align_columns
 from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.run import DEFAULT_UNTIL, START
 from simulator.commands.upgrade import LISTED, cause_lines, decision_text
-from simulator.compare.answer import Comparison, Curve, Difference, WaitTimes
+from simulator.compare.answer import Comparison, Curve, Difference, RunOutcome, WaitTimes
 from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.observer import curve_names
 from simulator.compare.second_scheduler import RunDecisions
 from simulator.compare.workload import workload_of_scenario
 from simulator.decision import Decision
@@ -38,21 +39,26 @@ from simulator.words import CHANGED
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the scenario, a YAML file")
-    for side in ("a", "b"):
-        parser.add_argument(f"--{side}", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
-        add_queue_option(parser, f"-{side}")
-        parser.add_argument(f"--seed-{side}", type=int, help="by default that of --seed")
-        add_version_options(parser, f"-{side}")
+    add_side_options(parser)
     parser.add_argument("--until", default=DEFAULT_UNTIL, help="simulated time to stop at, e.g. 90s or 5m")
     parser.add_argument("--seed", type=int, help="settles ties; by default the scenario's own")
     extender_http.add_argument(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
 
 
+def add_side_options(parser: ArgumentParser) -> None:
+    """Add the options of both sides, which :func:`side_of` reads."""
+    for side in ("a", "b"):
+        parser.add_argument(f"--{side}", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
+        add_queue_option(parser, f"-{side}")
+        parser.add_argument(f"--seed-{side}", type=int, help="by default that of --seed")
+        add_version_options(parser, f"-{side}")
+
+
 def run(options: Namespace) -> int:
     try:
         scenario = read_scenario(options.file)
-        a, b = (_side(scenario, vars(options), side) for side in ("_a", "_b"))
+        a, b = (side_of(scenario, vars(options), side) for side in ("_a", "_b"))
         transport = extender_http.HttpTransport(options.allow_extender_host)
         until = read_duration("--until", options.until)
         with faults_of(options.file):
@@ -71,7 +77,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _side(scenario: Scenario, options: Mapping[str, Any], side: str) -> Side:
+def side_of(scenario: Scenario, options: Mapping[str, Any], side: str) -> Side:
     """Return a side as the options that end with ``_a`` or ``_b`` say."""
     seeds = options[f"seed{side}"], options["seed"], scenario.seed
     features = features_of(
@@ -92,21 +98,7 @@ def _side(scenario: Scenario, options: Mapping[str, Any], side: str) -> Side:
 def report_lines(found: Comparison) -> Iterator[str]:
     yield f"{durations.format_duration(found.end)} of simulated time"
     yield ""
-    rows = [["", "A", "B", "B - A"]]
-    rows += [
-        _count_row(name, getattr(found.a, field), getattr(found.b, field))
-        for name, field in (("cycles", "cycles"), ("pods bound", "bound"), ("pods preempted", "preempted"))
-    ]
-    for curve in found.a.curves:
-        if curve.name != "preempted":
-            rows += _curve_rows(curve, found.b.curve(curve.name))
-    yield from align_columns(rows)
-    yield ""
-    rows = [["PRIORITY", "SIDE", "BOUND", "MEDIAN", "P90", "PENDING", "LONGEST"]]
-    for priority in sorted({each.priority for each in (*found.a.waits, *found.b.waits)}, reverse=True):
-        for name, side in (("A", found.a), ("B", found.b)):
-            rows += [_wait_row(name, each) for each in side.waits if each.priority == priority]
-    yield from align_columns(rows)
+    yield from figure_lines({"A": found.a, "B": found.b})
     yield ""
     if found.reference:
         requests = ", ".join(f"{name} {amount}" for name, amount in found.reference.items())
@@ -115,6 +107,24 @@ def report_lines(found: Comparison) -> Iterator[str]:
     if found.decided_again is not None:
         yield ""
         yield from decided_again_lines(found.decided_again)
+
+
+def figure_lines(sides: Mapping[str, RunOutcome]) -> Iterator[str]:
+    """Yield the figures of one side or two, and their waits by priority. sides: by name."""
+    names, outcomes = [*sides], [*sides.values()]
+    rows = [["", *names, *([f"{names[1]} - {names[0]}"] if len(names) == 2 else [])]]
+    for title, field in (("cycles", "cycles"), ("pods bound", "bound"), ("pods preempted", "preempted")):
+        rows.append(_count_row(title, [getattr(outcome, field) for outcome in outcomes]))
+    for name in curve_names(outcomes):
+        if name != "preempted":
+            rows += _curve_rows([outcome.curve(name) for outcome in outcomes])
+    yield from align_columns(rows)
+    yield ""
+    rows = [["PRIORITY", "SIDE", "BOUND", "MEDIAN", "P90", "PENDING", "LONGEST"]]
+    for priority in sorted({each.priority for outcome in outcomes for each in outcome.waits}, reverse=True):
+        for name, outcome in sides.items():
+            rows += [_wait_row(name, each) for each in outcome.waits if each.priority == priority]
+    yield from align_columns(rows)
 
 
 def decided_again_lines(found: RunDecisions) -> Iterator[str]:
@@ -132,24 +142,24 @@ def decided_again_lines(found: RunDecisions) -> Iterator[str]:
         yield f"  and {found.changed - LISTED} more"
 
 
-def _count_row(name: str, a: int, b: int) -> list[str]:
-    return [name, str(a), str(b), f"{b - a:+d}"]
+def _count_row(name: str, counts: Sequence[int]) -> list[str]:
+    difference = [f"{counts[1] - counts[0]:+d}"] if len(counts) == 2 else []
+    return [name, *map(str, counts), *difference]
 
 
 UNITS = {"pods": "", "percent": "%", "points": " points"}
 
 
-def _curve_rows(a: Curve, b: Curve | None) -> Iterator[list[str]]:
-    unit = UNITS[a.unit]
+def _curve_rows(curves: Sequence[Curve | None]) -> Iterator[list[str]]:
+    known = next(curve for curve in curves if curve is not None)
+    unit = UNITS[known.unit]
     for name in ("mean", "peak"):
-        first = getattr(a, name)
-        second = getattr(b, name) if b else 0.0
-        yield [
-            f"{a.name}, {name}",
-            f"{first:.4g}{unit}",
-            f"{second:.4g}{unit}" if b else "-",
-            f"{second - first:+.4g}" if b else "-",
-        ]
+        values: list[float | None] = [None if curve is None else getattr(curve, name) for curve in curves]
+        texts = ["-" if value is None else f"{value:.4g}{unit}" for value in values]
+        if len(values) == 2:
+            a, b = values
+            texts.append("-" if a is None or b is None else f"{b - a:+.4g}")
+        yield [f"{known.name}, {name}", *texts]
 
 
 def _wait_row(side: str, each: WaitTimes) -> list[str]:

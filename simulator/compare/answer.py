@@ -20,8 +20,8 @@ class Curve(msgspec.Struct, frozen=True):
     """A metric over simulated time, as a step function: each value is valid until the next point's time."""
 
     name: str
-    """The name of the metric: ``pending``, ``requested:<resource>``, ``fragmentation``, ``load-deviation``,
-    ``zone-deviation`` or ``preempted``; see :class:`simulator.compare.observer.Observer`."""
+    """The name of the metric: ``pending``, ``requested:<resource>``, ...; see
+    :class:`simulator.compare.observer.Observer`."""
     unit: Unit
     points: list[tuple[Micros, float]]
     """The points of the curve (time since the start, value), thinned out. Mean and peak are computed from all
@@ -57,6 +57,8 @@ class RunOutcome(msgspec.Struct, frozen=True):
     curves: list[Curve]
     waits: list[WaitTimes]
     """The waits, highest priority first."""
+    distribution: Curve | None = None
+    """The share of the bound pods over the longest wait among them; None if no pod was bound."""
 
     def curve(self, name: str) -> Curve | None:
         return next((curve for curve in self.curves if curve.name == name), None)

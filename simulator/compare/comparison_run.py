@@ -1,7 +1,7 @@
 """Runs two simulations of the same workload side by side."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest, Micros
@@ -59,9 +59,7 @@ class ComparisonRun:
         self._start = workload.start
         self._end = workload.start + duration
         self._reference = largest_pod(workload)
-        self._a, self._b = (
-            _SideRun(workload, side, self._end, self._reference, transport) for side in (a, b)
-        )
+        self._a, self._b = (SideRun(workload, side, self._end, self._reference, transport) for side in (a, b))
         self._second: SecondScheduler | None = None
         if a.settings != b.settings:
             self._second = SecondScheduler(b.settings, transport)
@@ -163,14 +161,16 @@ def find_difference(a: Decision, b: Decision) -> Difference | None:
     return None
 
 
-class _SideRun:
+class SideRun:
+    """The run of a workload under one scheduler."""
+
     def __init__(
         self,
         workload: ComparedWorkload,
         side: Side,
         end: Micros,
         reference: dict[str, int],
-        transport: Transport | None,
+        transport: Transport | None = None,
     ) -> None:
         self._end = end
         self._api = MemoryStorage()
@@ -185,7 +185,7 @@ class _SideRun:
             feature_gates=side.features.gates,
         )
         self.simulation = Simulation(self._api, ApiServer, options, transport=transport)
-        self.observer = Observer(workload.start, reference)
+        self.observer = Observer(workload.start, reference, end - workload.start)
         self.now = workload.start
         self.due = workload.start
         """The time at which the next step is due, if the run is not over."""
@@ -199,6 +199,10 @@ class _SideRun:
         self.now = max(self.now, self.simulation.now)
         self._transfer_events()
         self.decisions.extend(self.simulation.take_decisions())
+
+    def objects(self) -> Mapping[str, Mapping[str, Manifest]]:
+        """Return all objects as they are now, by resource and key."""
+        return self._api.objects
 
     def node_of(self, pod: str) -> str | None:
         """Return the node of a pod; "" if it has none, None if the pod is gone."""

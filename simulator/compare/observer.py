@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +10,34 @@ from numpy.typing import NDArray
 from simulator.api import Micros, WatchEvent
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
-from simulator.compare.answer import RunOutcome, Unit, WaitTimes
+from simulator.compare.answer import RunOutcome, Unit
 from simulator.compare.time_series import TimeSeries
+from simulator.compare.waiting_pods import WaitingPods
 from simulator.objects.conditions import condition_status
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.objects.pod_requests import CPU, MEMORY, is_extended_resource
-from simulator.trace import CycleStarted, Event, OutsidePreempted, VictimDeleted
+from simulator.trace import CycleStarted, Event, OutsidePreempted, PodEvicted, VictimDeleted
 
 Floats = NDArray[np.float64]
 
 MAX_EXTENDED: Final = 4
 """Maximum number of extended resources with a curve of their own."""
 
-MAX_PRIORITIES: Final = 20
-"""Maximum number of priorities with wait times of their own, the highest first."""
-
 COMMON_RESOURCES: Final = (CPU, MEMORY)
+
+SAMPLES: Final = 1_000
+"""Maximum number of measurements of ``unusable`` in a run: three for each point of a curve. With thousands of
+pods that wait, one takes some milliseconds."""
+
+ORDER: Final = (
+    *("pending", "requested", "fragmentation", "unusable"),
+    *("load-deviation", "zone-deviation", "preempted", "evicted"),
+)
+"""The order of the curves, by the part of the name before the colon."""
+
+LATER: Final = ("pending:", "evicted")
+"""The beginnings of the names of curves that are 0 until there is something to count."""
 
 
 class Observer:
@@ -35,18 +45,24 @@ class Observer:
     time:
 
     * ``pending``: pods without a node that are not gated
+    * ``pending:<cause>``: those of them with this cause, once there is one
+      (:class:`simulator.compare.waiting_pods.WaitingPods`)
     * ``requested:<resource>``: requests of the pods on ready nodes, in percent of what these have allocatable
     * ``fragmentation``: the share of the free resources of ready nodes that is on nodes without room for one
       more reference pod; the mean of cpu and memory, in percent
+    * ``unusable``: the share of the free resources of ready nodes that is on nodes where no waiting pod fits;
+      the mean of cpu and memory, in percent; 0 while none waits. Measured at most SAMPLES times
     * ``load-deviation``: the standard deviation over ready nodes of a node's load, which is the larger of its
       requested shares of cpu and memory; in percentage points
     * ``zone-deviation``: the same over zones, if there are any; a zone's load is the mean of its nodes' loads
     * ``preempted``: victims of preemption so far
+    * ``evicted``: pods so far that kubelets and controllers of nodes evicted, once there is one
 
     A node is ready if its condition Ready is True or missing.
     """
 
-    def __init__(self, start: Micros, reference: dict[str, int]) -> None:
+    def __init__(self, start: Micros, reference: dict[str, int], duration: Micros = 0) -> None:
+        """``duration``: that of the run; 0 = unknown."""
         self._start = start
         self._reference = reference
         self._cluster = Cluster()
@@ -55,10 +71,13 @@ class Observer:
         self._changed = True
         self._columns: tuple[Bools, Ints] | None = None
         self._extended: list[str] = []  # the extended resources with a curve
-        self._waiting: dict[str, tuple[Micros, int]] = {}
-        self._waits: dict[int, list[Micros]] = {}
+        self._waiting = WaitingPods()
         self._cycles = 0
         self._preempted = 0
+        self._evicted = 0
+        self._interval = duration // SAMPLES
+        self._sampled: Micros | None = None
+        """The time of the last sample of ``unusable``."""
 
     def observe(self, now: Micros, events: Iterable[WatchEvent], trace: Sequence[Event]) -> None:
         """Process the events of one step."""
@@ -76,18 +95,25 @@ class Observer:
             elif isinstance(traced, VictimDeleted | OutsidePreempted):
                 self._preempted += 1
                 self._changed = True
+            elif isinstance(traced, PodEvicted):
+                self._evicted += 1
+                self._changed = True
+            elif self._waiting.attempted(traced):
+                self._changed = True
 
     def outcome(self, end: Micros) -> RunOutcome:
         """Return the result at ``end``, or at the last step if that is later."""
+        self._sampled, self._changed = None, True
         self._measure()
         end = max(end, self._now)
-        waits = self._all_waits(end)
+        curves = [series.curve(end - self._start) for series in self._series.values()]
         return RunOutcome(
             cycles=self._cycles,
-            bound=sum(len(each) for each in self._waits.values()),
+            bound=self._waiting.bound,
             preempted=self._preempted,
-            curves=[series.curve(end - self._start) for series in self._series.values()],
-            waits=waits,
+            curves=sorted(curves, key=lambda curve: _place(curve.name)),
+            waits=self._waiting.times(end),
+            distribution=self._waiting.distribution(),
         )
 
     # Watch events
@@ -99,13 +125,7 @@ class Observer:
             self._cluster.remove_pod(pod)
         if pod.node_name and not gone:
             self._cluster.add_pod(pod)
-        waited = self._waiting.get(pod.key)
-        if waited and (gone or pod.node_name):
-            del self._waiting[pod.key]
-            if not gone:
-                self._waits.setdefault(waited[1], []).append(self._now - waited[0])
-        elif not waited and not (gone or pod.node_name or pod.scheduling_gates):
-            self._waiting[pod.key] = (self._now, pod.priority)
+        self._waiting.changed(pod, self._now, gone=gone)
         self._changed = True
 
     def _node_changed(self, event: WatchEvent) -> None:
@@ -150,35 +170,56 @@ class Observer:
             return
         self._changed = False
         self._record("pending", "pods", len(self._waiting))
+        for cause, count in self._waiting.causes().items():
+            self._record(f"pending:{cause}", "pods", count)
         ready, zones = self._ready()
         cluster = self._cluster
-
-        def amounts(name: str) -> tuple[Floats, Floats]:
-            """Return the allocatable and the requested amounts of the ready nodes."""
-            both = (each.column(name)[: cluster.width] for each in (cluster.allocatable, cluster.requested))
-            allocatable, requested = (column[ready].astype(np.float64) for column in both)
-            return allocatable, requested
-
-        def free(name: str) -> Floats:
-            allocatable, requested = amounts(name)
-            return np.maximum(allocatable - requested, 0)
-
-        for name in (*COMMON_RESOURCES, *self._extended):
-            allocatable, requested = amounts(name)
-            there = float(allocatable.sum())
+        amounts = {name: self._amounts(name, ready) for name in (*COMMON_RESOURCES, *self._extended)}
+        for name, found in amounts.items():
+            there = float(found.allocatable.sum())
             if there or f"requested:{name}" in self._series:
-                self._record(f"requested:{name}", "percent", 100 * _ratio(float(requested.sum()), there))
+                requested = 100 * _ratio(float(found.requested.sum()), there)
+                self._record(f"requested:{name}", "percent", requested)
         slots = (cluster.allowed_pods - cluster.pod_count)[: cluster.width][ready]
         fits = slots > 0
         for name, amount in self._reference.items():
-            fits &= free(name) >= amount
-        both = map(free, COMMON_RESOURCES)
-        cut_off = [_ratio(float(amount[~fits].sum()), float(amount.sum())) for amount in both]
-        self._record("fragmentation", "percent", 50 * sum(cut_off) if self._reference else 0.0)
-        loads = 100 * np.max([_shares(*amounts(name)) for name in COMMON_RESOURCES], axis=0)
+            free = amounts[name].free if name in amounts else self._amounts(name, ready).free
+            fits &= free >= amount
+        cut_off = _share_of_free(amounts, ~fits) if self._reference else 0.0
+        self._record("fragmentation", "percent", cut_off)
+        if self._sampled is None or self._now - self._sampled >= self._interval:
+            self._sampled = self._now
+            self._record("unusable", "percent", self._unusable(amounts, ready, slots > 0))
+        loads = 100 * np.max([_shares(*amounts[name][:2]) for name in COMMON_RESOURCES], axis=0)
         self._record("load-deviation", "points", float(loads.std()) if len(loads) else 0.0)
         self._measure_zones(loads, zones[ready])
         self._record("preempted", "pods", self._preempted)
+        if self._evicted:
+            self._record("evicted", "pods", self._evicted)
+
+    def _amounts(self, name: str, ready: Bools) -> "_Amounts":
+        cluster = self._cluster
+        both = (each.column(name)[: cluster.width] for each in (cluster.allocatable, cluster.requested))
+        allocatable, requested = (column[ready].astype(np.float64) for column in both)
+        return _Amounts(allocatable, requested, np.maximum(allocatable - requested, 0))
+
+    def _unusable(self, amounts: "dict[str, _Amounts]", ready: Bools, has_slot: Bools) -> float:
+        """Return the share of the free resources that is on nodes where no waiting pod has enough of all
+        resources."""
+        wanted = self._waiting.smallest_requests()
+        if not wanted:
+            return 0.0
+        usable = np.zeros(len(has_slot), dtype=np.bool_)
+        further: dict[str, _Amounts] = {}
+        for requests in wanted:
+            fits = has_slot & ~usable
+            for name, amount in requests.items():
+                known = amounts.get(name) or further.get(name)
+                if known is None:
+                    known = further[name] = self._amounts(name, ready)
+                fits &= known.free >= amount
+            usable |= fits
+        return _share_of_free(amounts, ~usable)
 
     def _measure_zones(self, loads: Floats, zones: Ints) -> None:
         known = zones >= 0
@@ -192,31 +233,33 @@ class Observer:
         series = self._series.get(name)
         if series is None:
             series = self._series[name] = TimeSeries(name, unit)
+            if name.startswith(LATER) and self._now > self._start:
+                series.add(0, 0.0)
         series.add(self._now - self._start, value)
 
-    def _all_waits(self, end: Micros) -> list[WaitTimes]:
-        waiting: dict[int, list[Micros]] = {}
-        for since, priority in self._waiting.values():
-            waiting.setdefault(priority, []).append(end - since)
-        priorities = sorted(waiting.keys() | self._waits.keys(), reverse=True)[:MAX_PRIORITIES]
-        return [_wait_times(each, self._waits.get(each, []), waiting.get(each, [])) for each in priorities]
+
+def curve_names(outcomes: Iterable[RunOutcome]) -> list[str]:
+    """Return the names of the curves that any of the sides has, in their order."""
+    names = dict.fromkeys(curve.name for outcome in outcomes for curve in outcome.curves)
+    return sorted(names, key=_place)
 
 
-def _wait_times(priority: int, bound: list[Micros], pending: list[Micros]) -> WaitTimes:
-    ordered = sorted(bound)
-    return WaitTimes(
-        priority=priority,
-        bound=len(ordered),
-        median=_percentile(ordered, 0.5),
-        p90=_percentile(ordered, 0.9),
-        pending=len(pending),
-        longest_pending=max(pending, default=0),
-    )
+def _place(name: str) -> int:
+    return ORDER.index(name.partition(":")[0])
 
 
-def _percentile(ordered: list[Micros], share: float) -> Micros | None:
-    """Return the smallest value that at least this share of all values do not exceed (nearest rank)."""
-    return ordered[ceil(share * len(ordered)) - 1] if ordered else None
+class _Amounts(NamedTuple):
+    """The amounts of a resource on the ready nodes."""
+
+    allocatable: Floats
+    requested: Floats
+    free: Floats
+
+
+def _share_of_free(amounts: dict[str, _Amounts], rows: Bools) -> float:
+    """Return the share of the free cpu and memory that is on these nodes, the mean of both, in percent."""
+    free = [amounts[name].free for name in COMMON_RESOURCES]
+    return 50 * sum(_ratio(float(amount[rows].sum()), float(amount.sum())) for amount in free)
 
 
 def _shares(allocatable: Floats, requested: Floats) -> Floats:

@@ -154,6 +154,45 @@ spec:
     assert [each.pending for each in (waits(found.a, 0), waits(found.b, 0))] == [2, 1]
 
 
+def test_pending_pods_have_a_cause_and_free_resources_are_unusable_where_none_of_them_fits() -> None:
+    waiting = """---
+at: 1s
+apiVersion: v1
+kind: Pod
+metadata: {name: no-node-has-so-much}
+spec:
+  containers: [{name: main, image: web, resources: {requests: {cpu: "8", memory: 1Gi}}}]
+---
+at: 20s
+apiVersion: v1
+kind: Pod
+metadata: {name: nowhere}
+spec:
+  nodeSelector: {disk: ssd}
+  containers: [{name: main, image: web, resources: {requests: {cpu: "1", memory: 1Gi}}}]
+---
+at: 30s
+apiVersion: v1
+kind: Node
+metadata: {name: large}
+status: {allocatable: {cpu: "16", memory: 16Gi, pods: "110"}}
+"""
+    side = compared(FOUR_NODES + waiting, Side(), Side()).a
+
+    def at(name: str, second: int) -> float:
+        return [value for time, value in curve(side, name).points if time <= second * SECOND][-1]
+
+    assert [at("pending:Insufficient cpu", each) for each in (0, 10, 50)] == [0, 1, 0]
+    assert [at("pending:node(s) didn't match Pod's node affinity/selector", each) for each in (10, 25)] == [
+        0,
+        1,
+    ]
+    assert [at("unusable", each) for each in (0, 10, 25)] == [0, 100, 0]  # the requests of the second fit
+    assert side.distribution is not None
+    assert side.distribution.points[-1][1] == 100
+    assert 20 * SECOND < side.distribution.points[-1][0] < 60 * SECOND
+
+
 def test_the_same_scheduler_twice_gives_the_same_figures_and_another_seed_other_nodes() -> None:
     scenario = (SCENARIOS / "priority-starvation.yaml").read_text()
     found = compared(scenario, Side(seed=7), Side(seed=7))

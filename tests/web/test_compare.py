@@ -91,11 +91,13 @@ def test_the_number_of_waiting_comparisons_is_bounded(store: Store) -> None:
 def test_lines_stay_within_the_plot_and_their_names_do_not_overlap() -> None:
     a = Curve("pending", "pods", [(0, 0.0), (50, 7.0), (100, 7.0)], mean=3.5, peak=7, last=7)
     b = Curve("pending", "pods", [(0, 3.0), (100, 7.0)], mean=3.0, peak=7, last=7)
-    drawn = plot(a, b, 100)
+    drawn = plot([("A", a), ("B", b)], 100)
     assert [tick.label for tick in drawn.y] == ["0", "5", "10"]
     assert drawn.lines[0].path == f"M{LEFT} {BOTTOM}H{(LEFT + RIGHT) / 2:g}V50.8H{RIGHT}V50.8"
-    assert abs(drawn.lines[0].label_at - drawn.lines[1].label_at) >= 12
-    assert all(TOP <= line.label_at <= BOTTOM for line in drawn.lines)
+    heights = [line.label_at for line in drawn.lines if line.label_at is not None]
+    assert abs(heights[0] - heights[1]) >= 12
+    assert all(TOP <= height <= BOTTOM for height in heights)
+    assert [line.label_at for line in plot([("A", a)], 100).lines] == [None]
     assert [round_up(value) for value in (0, 0.3, 1, 7, 100, 101)] == [1, 0.5, 1, 10, 100, 200]
 
 

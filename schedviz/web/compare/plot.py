@@ -1,6 +1,6 @@
-"""The plot of two step curves over the same time, as an SVG."""
+"""The plot of one step curve or two over the same time, as an SVG."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import floor, log10
 from typing import Final
 
@@ -30,9 +30,11 @@ class Tick(msgspec.Struct, frozen=True):
 
 class PlotLine(msgspec.Struct, frozen=True):
     name: str
+    """The name of the side; A and B are drawn differently."""
     path: str
     """An SVG path."""
-    label_at: float
+    label_at: float | None
+    """The height of the name beside its end; None = there is one line only."""
 
 
 class Plot(msgspec.Struct, frozen=True):
@@ -47,15 +49,11 @@ class Plot(msgspec.Struct, frozen=True):
     lines: list[PlotLine]
 
 
-def plot(a: Curve, b: Curve, end: Micros) -> Plot:
-    top = round_up(max(value for _, value in (*a.points, *b.points)))
-    ends = [_y(curve.last, top) for curve in (a, b)]
-    middle = sum(ends) / 2
-    if abs(ends[0] - ends[1]) < APART:
-        above = middle - APART / 2
-        above = min(max(above, TOP), BOTTOM - APART)
-        ends = [above, above + APART] if ends[0] <= ends[1] else [above + APART, above]
-    suffix = "%" if a.unit == "percent" else ""
+def plot(curves: Sequence[tuple[str, Curve]], end: Micros) -> Plot:
+    """curves: those of one side or two, each with the name of its side."""
+    top = round_up(max(value for _, curve in curves for _, value in curve.points))
+    ends = _label_heights([_y(curve.last, top) for _, curve in curves])
+    suffix = "%" if curves[0][1].unit == "percent" else ""
     return Plot(
         width=WIDTH,
         height=HEIGHT,
@@ -75,10 +73,21 @@ def plot(a: Curve, b: Curve, end: Micros) -> Plot:
             for number in range(TICKS + 1)
         ],
         lines=[
-            PlotLine(name, _path(curve.points, end, top), round(at, 1))
-            for name, curve, at in (("A", a, ends[0]), ("B", b, ends[1]))
+            PlotLine(name, _path(curve.points, end, top), at)
+            for (name, curve), at in zip(curves, ends, strict=True)
         ],
     )
+
+
+def _label_heights(ends: list[float]) -> list[float | None]:
+    """Return where the names of lines that end at these heights are written, without overlaps."""
+    if len(ends) == 1:
+        return [None]
+    first, second = ends
+    if abs(first - second) < APART:
+        above = min(max((first + second - APART) / 2, TOP), BOTTOM - APART)
+        first, second = (above, above + APART) if first <= second else (above + APART, above)
+    return [round(first, 1), round(second, 1)]
 
 
 def round_up(value: float) -> float:

@@ -1,26 +1,25 @@
 """The result of a comparison: figures, tables, and the first cycle that differs."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 from django.utils.translation import gettext, gettext_noop
 
 from schedviz.web.compare.decided_again import DecidedAgainView, decided_nodes, present_decided_again
-from schedviz.web.compare.figures import Figure, FigureRow, count_row, mean_row, present_figure
+from schedviz.web.compare.figures import Figure, FigureRow, curves_of, mean_row, present_figures, total_rows
 from schedviz.web.compare.placed_again import PlacedView, placed_nodes, present_placed
 from schedviz.web.compare.scores import ScoresOfSide, compare_scores
+from schedviz.web.compare.waits import MILLISECOND, wait_rows, wait_text
 from schedviz.web.cycle import cycle
 from schedviz.web.picture.priority import Ranks
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
-from simulator.api import SECOND, Micros
-from simulator.compare.answer import Comparison, Difference, PodsCompared, RunOutcome, Since
+from simulator.api import Micros
+from simulator.compare.answer import Comparison, Difference, PodsCompared, Since
 from simulator.decision import Decision
 from simulator.objects import durations
 
 VICTIMS_AT_MOST: Final = 8
-MILLISECOND: Final = SECOND // 1000
 
 DIFFERENCES: Final = {
     "pod": gettext_noop("another pod was popped"),
@@ -82,22 +81,13 @@ class ComparisonView(msgspec.Struct, frozen=True):
 
 
 def present_comparison(found: Comparison) -> ComparisonView:
-    pairs = [(curve, found.b.curve(curve.name)) for curve in found.a.curves]
-    figures = [present_figure(a, b, found) for a, b in pairs if b is not None]
+    sides = {"A": found.a, "B": found.b}
     return ComparisonView(
-        duration=_time(found.end),
-        totals=[
-            *(
-                []
-                if found.pods
-                else [count_row(gettext("Scheduling cycles"), found.a.cycles, found.b.cycles)]
-            ),
-            count_row(gettext("Pods bound"), found.a.bound, found.b.bound),
-            count_row(gettext("Pods preempted"), found.a.preempted, found.b.preempted),
-        ],
-        means=[mean_row(a, b) for a, b in pairs if b is not None and a.name != "preempted"],
-        waits=list(_waits(found.a, found.b)),
-        figures=figures,
+        duration=wait_text(found.end),
+        totals=total_rows([found.a, found.b], with_cycles=found.pods is None),
+        means=[mean_row(each) for each in curves_of(sides, found.end) if each[0][1].name != "preempted"],
+        waits=wait_rows([found.a, found.b]),
+        figures=present_figures(sides, found.end, found.reference),
         difference=_first_difference(found.difference) if found.difference else None,
         placed=present_placed(found.placed) if found.placed else None,
         cycles=found.a.cycles + found.b.cycles,
@@ -105,30 +95,6 @@ def present_comparison(found: Comparison) -> ComparisonView:
         pods=_pods(found.pods, found.start) if found.pods else None,
         decided_again=present_decided_again(found.decided_again) if found.decided_again else None,
     )
-
-
-# The times of waiting
-
-
-def _waits(a: RunOutcome, b: RunOutcome) -> Iterable[list[str]]:
-    """Yield a row for each priority: the priority, then median, p90, bound and pending of A and of B."""
-    sides = [{each.priority: each for each in outcome.waits} for outcome in (a, b)]
-    for priority in sorted(sides[0].keys() | sides[1].keys(), reverse=True):
-        row = [fmt.number(priority)]
-        for side in sides:
-            waits = side.get(priority)
-            if waits is None:
-                row += ["\u2013"] * 4
-                continue
-            row += [_time(waits.median), _time(waits.p90), str(waits.bound), str(waits.pending)]
-        yield row
-
-
-def _time(duration: Micros | None) -> str:
-    if duration is None:
-        return "\u2013"
-    unit = MILLISECOND if duration < 10 * SECOND else SECOND
-    return durations.format_duration(duration // unit * unit)
 
 
 # The first difference
