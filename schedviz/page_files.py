@@ -18,6 +18,7 @@ LIBRARIES: Final = (HTMX, WEBSOCKETS)
 SOURCES: Final[Mapping[str, tuple[str, ...]]] = {
     "schedviz.css": ("css/schedviz.css",),
     "handout.css": ("css/handout.css",),
+    "report.css": ("css/report.css",),
     "sandbox.js": (HTMX, WEBSOCKETS, "js/sandbox.js"),
     "room.js": (HTMX, WEBSOCKETS, "js/room.js"),
     "page.js": ("js/page.js",),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from simulator.api import Change, Manifest, Micros
-from simulator.apiserver.admission import admit
+from simulator.apiserver.admission import MAX_COPIES, admit
 from simulator.apiserver.kinds.registry import STRATEGIES
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.served_features import serving
@@ -27,14 +27,19 @@ def new_cluster(
     features: Features = UNSTATED_FEATURES,
     *,
     for_servers: bool = False,
+    in_parts: bool = False,
 ) -> list[Change]:
     """Return the changes that create a new cluster of a version with the objects of these manifests.
-    ``for_servers``: with those that kube-apiserver stores for other servers, too.
+    ``for_servers``: with those that kube-apiserver stores for other servers, too. ``in_parts``: as by several
+    requests, where there are more than one may have.
 
     The result depends on the arguments only: the same scenario gives the same names and UIDs everywhere."""
     with serving(features):
         changes = bootstrap(now)
-        changes += admit(documents, CreatedObjects(changes), now, source="new").changes
+        at_once = MAX_COPIES if in_parts else max(1, len(documents))
+        for first in range(0, max(1, len(documents)), at_once):
+            part, source = documents[first : first + at_once], f"new/{first}" if first else "new"
+            changes += admit(part, CreatedObjects(changes), now, source=source).changes
         further = _missing_server_objects(documents) if for_servers else ()
         return changes + admit(further, CreatedObjects(changes), now, source="server").changes
 

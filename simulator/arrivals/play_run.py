@@ -1,0 +1,70 @@
+"""Plays a workload in memory, under one scheduler or two."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from simulator.api import Micros
+from simulator.arrivals.workload import PlayedWorkload
+from simulator.compare.answer import Comparison, RunOutcome
+from simulator.compare.comparison_run import STEPS_PER_REPORT, ComparisonRun, Side, SideRun
+from simulator.compare.workload import ComparedWorkload, largest_pod
+from simulator.framework.extender import Transport
+from simulator.memory_sandbox import START
+
+
+class Played(msgspec.Struct, frozen=True):
+    pods: int
+    """Number of pods that the workload has."""
+    end: Micros
+    """The simulated time that was played."""
+    reference: dict[str, int]
+    """The requests of the reference pod for fragmentation; empty if there is none."""
+    a: RunOutcome
+    comparison: Comparison | None = None
+    """The comparison with the second scheduler; None if there was one."""
+
+
+class PlayRun:
+    """A workload that is played. :meth:`run` may be stopped at any time."""
+
+    def __init__(
+        self,
+        workload: PlayedWorkload,
+        sides: Sequence[Side],
+        duration: Micros,
+        transport: Transport | None = None,
+    ) -> None:
+        """``sides``: one or two. Raises ConfigError."""
+        self._pods = workload.pods
+        compared = ComparedWorkload(workload.cluster(START), START, workload.scenario.pace)
+        self._end = START + duration
+        self._comparison: ComparisonRun | None = None
+        self._reference = largest_pod(compared)
+        if len(sides) == 2:
+            self._comparison = ComparisonRun(compared, sides[0], sides[1], duration, transport)
+        else:
+            self._run = SideRun(compared, sides[0], self._end, self._reference, transport)
+            self._run.simulation.make_no_decisions()
+
+    def run(self) -> Iterator[float]:
+        """Play in parts, and yield after each the share of the simulated time that was played, from 0 to
+        1."""
+        if self._comparison is not None:
+            yield from self._comparison.run()
+            return
+        steps = 0
+        while not self._run.over:
+            self._run.step()
+            steps += 1
+            if steps % STEPS_PER_REPORT == 0:
+                yield (self._run.now - START) / (self._end - START or 1)
+        yield 1.0
+
+    def result(self) -> Played:
+        """Return the result up to now."""
+        if self._comparison is not None:
+            found = self._comparison.result()
+            return Played(self._pods, found.end, found.reference, found.a, found)
+        end = self._run.now
+        return Played(self._pods, end - START, self._reference, self._run.observer.outcome(end))

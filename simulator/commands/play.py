@@ -1,0 +1,157 @@
+"""Play a workload: arrivals of pods on the nodes of a file, in memory.
+
+The file of arrivals is a CSV or JSON Lines (docs/PLAY.md has the columns), pods of the openb trace, the Azure
+trace for packing, a recording of KWOK, SimKube or kube-scheduler-simulator, or an export of the latter. The
+nodes are a CSV, or manifests. With options of side B, it is played under two schedulers.
+
+Before it is played, it is checked: names, values, admission, and whether each pod fits an empty node."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from simulator.api import SECOND, Manifest
+from simulator.arrivals.arrival import Arrival, encode
+from simulator.arrivals.play_run import Played, PlayRun
+from simulator.arrivals.read import ReadArrivals, read_file, read_nodes_file
+from simulator.arrivals.workload import PlayedWorkload, make_workload, played_scenario
+from simulator.command_line.files import (
+    InputError,
+    faults_of,
+    read_configuration,
+    read_duration,
+)
+from simulator.command_line.files import (
+    read_file as read_data,
+)
+from simulator.command_line.output import print_failure, print_json, print_lines, write_json_line
+from simulator.commands.compare import (
+    add_side_options,
+    decided_again_lines,
+    figure_lines,
+    first_difference_text,
+    side_of,
+)
+from simulator.compare.comparison_run import Side
+from simulator.decision_columns import plain_encoder
+from simulator.objects import durations
+from simulator.plugins.registry import load
+
+SIDE_B: Final = ("b", "queue_b", "seed_b", "kubernetes_b", "feature_gates_b")
+"""The options with which there is a second side."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("arrivals", type=Path, help="the arrivals, of any of the formats")
+    parser.add_argument(
+        "--nodes", type=Path, help="the nodes, CSV or manifests; needed if the arrivals have none"
+    )
+    parser.add_argument("--machine", type=int, help="of the Azure trace: the kind of machine")
+    parser.add_argument(
+        "--convert", action="store_true", help="print arrivals and nodes as JSON Lines, and end"
+    )
+    parser.add_argument("--pace", default="10ms", help="simulated time that a scheduling cycle takes")
+    parser.add_argument(
+        "--until", help="simulated time to stop at, e.g. 90m; by default an hour after the last end"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="settles ties")
+    add_side_options(parser)
+    parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
+
+
+def run(options: Namespace, show_result: Callable[[Played, list[str]], None] | None = None) -> int:
+    """Run the command. ``show_result`` is given the result and what each side is, in words; None = print
+    it."""
+    try:
+        read, nodes = read_input(options)
+        if options.convert:
+            for arrival in (*(Arrival(0, object=node) for node in nodes), *read.arrivals):
+                write_json_line(sys.stdout.buffer, encode(arrival))
+            return 0
+        workload, sides = prepare(options, read, nodes)
+        played = play(options, workload, sides)
+    except InputError as failure:
+        print_failure("play", failure)
+        return 1
+    if show_result is None:
+        show(options, played)
+    else:
+        show_result(played, [describe(options, side, name) for side, name in zip(sides, "ab", strict=False)])
+    return 0
+
+
+def show(options: Namespace, played: Played) -> None:
+    if options.output == "json":
+        print_json(plain_encoder.encode(played))
+    else:
+        print_lines(report_lines(played))
+
+
+def describe(options: Namespace, side: Side, name: str) -> str:
+    """Return what a side is, in words."""
+    path = getattr(options, name)
+    return f"{'default' if path is None else path.name}, Kubernetes {side.features}, seed {side.seed}"
+
+
+def read_input(options: Namespace) -> tuple[ReadArrivals, list[Manifest]]:
+    """Read the files of the command. Raises InputError."""
+    with faults_of(options.arrivals):
+        read = read_file(options.arrivals, options.machine)
+    nodes: list[Manifest] = []
+    if options.nodes is not None:
+        data = read_data(options.nodes)
+        with faults_of(options.nodes):
+            nodes = read_nodes_file(data)
+    return read, nodes
+
+
+def play(options: Namespace, workload: PlayedWorkload, sides: list[Side]) -> Played:
+    """Play a workload. What fits no node is said on stderr before. Raises InputError."""
+    if workload.unfit:
+        print_lines([f"play: {workload.warning()}"], sys.stderr)
+    duration = workload.duration if options.until is None else read_duration("--until", options.until)
+    playing = PlayRun(workload, sides, duration)
+    for done in playing.run():
+        if sys.stderr.isatty():
+            print(f"\r{done:.0%}", end="\r", file=sys.stderr)
+    return playing.result()
+
+
+def prepare(
+    options: Namespace, read: ReadArrivals, nodes: list[Manifest]
+) -> tuple[PlayedWorkload, list[Side]]:
+    """Return the checked workload, and the sides of the options. Raises InputError."""
+    config = read_configuration(options.a) if options.a is not None else read.config
+    made = played_scenario(options.arrivals.stem, read_duration("--pace", options.pace), options.seed)
+    made = msgspec.structs.replace(made, config=config)
+    given = vars(options)
+    a = side_of(made, given, "_a")
+    made = msgspec.structs.replace(made, features=a.features)
+    with faults_of(options.arrivals):
+        load(config, features=a.features)
+        workload = make_workload(read.arrivals, nodes, made)
+    sides = [a] if not any(given[option] for option in SIDE_B) else [a, side_of(made, given, "_b")]
+    return workload, sides
+
+
+# Output as text
+
+
+def report_lines(played: Played) -> Iterator[str]:
+    end = durations.format_duration(played.end // SECOND * SECOND)
+    yield f"{played.pods:,} pods in {end} of simulated time"
+    yield ""
+    found = played.comparison
+    if found is None:
+        yield from figure_lines({"A": played.a})
+        return
+    yield from figure_lines({"A": found.a, "B": found.b})
+    yield ""
+    yield first_difference_text(found.difference)
+    if found.decided_again is not None:
+        yield ""
+        yield from decided_again_lines(found.decided_again)

@@ -1,0 +1,362 @@
+"""Arrivals files: what is read of them, what is refused, and that they are played as written."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from simulator.__main__ import main
+from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.resources import NODES, PODS
+from simulator.arrivals.arrival import Arrival, ArrivalError, encode
+from simulator.arrivals.play_run import Played, PlayRun
+from simulator.arrivals.read import read_bytes, read_file, read_nodes_file
+from simulator.arrivals.workload import PlayedWorkload, make_workload, played_scenario
+from simulator.compare.comparison_run import Side, SideRun
+from simulator.compare.workload import ComparedWorkload
+from simulator.memory_sandbox import START
+from simulator.objects.node import Node
+from simulator.objects.pod import Pod
+
+NODES_CSV = b"name,cpu,memory,count,zone\nnode,4,16Gi,3,zone-a\n"
+ARRIVALS_CSV = b"""\
+time,name,cpu,memory,priority,duration,count,owner,labels
+0,web,500m,1Gi,100,1m,4,Deployment,app=web;tier=front
+5,train,2,4Gi,,30s,6,Job/train,
+1m5s,solo,1,1Gi,1000,20,2,,team=a
+"""
+OPENB = b"""\
+name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
+pod-1,4000,8192,1,220,nan,LS,Running,9437497,9437597,9437507
+pod-2,88000.0,327680,8,1000,G2|T4,Burstable,Succeeded,9437500,,
+"""
+OPENB_NODES = b"sn,cpu_milli,memory_mib,gpu,model\nopenb-1,96000,393216,8,G2\nopenb-2,32000,131072,0,nan\n"
+
+
+def workload(arrivals: bytes, nodes: bytes = NODES_CSV, pace: Micros = SECOND // 100) -> PlayedWorkload:
+    made = played_scenario("played", pace, 1)
+    return make_workload(read_bytes(arrivals).arrivals, read_nodes_file(nodes) if nodes else [], made)
+
+
+def play(arrivals: bytes, nodes: bytes = NODES_CSV, seconds: int = 200) -> Played:
+    playing = PlayRun(workload(arrivals, nodes), [Side(seed=1)], seconds * SECOND)
+    assert [*playing.run()]
+    return playing.result()
+
+
+def random_arrivals(random: Random) -> bytes:
+    lines = ["time,name,cpu,memory,duration,count,priority"]
+    for number in range(12):
+        cpu, memory = random.choice(["500m", "1", "2"]), random.choice(["1Gi", "3Gi"])
+        time, duration = random.randrange(30), random.choice(["", "7s", "20"])
+        row = (
+            time,
+            f"pod-{number}",
+            cpu,
+            memory,
+            duration,
+            random.choice([1, 1, 3]),
+            random.choice([0, 0, 10]),
+        )
+        lines.append(",".join(map(str, row)))
+    return "\n".join(lines).encode()
+
+
+def test_a_line_becomes_pods_or_the_workload_that_makes_them() -> None:
+    web, train, solo = read_bytes(ARRIVALS_CSV).arrivals
+    assert (train.time, train.duration, train.owner, train.count) == (5 * SECOND, 30 * SECOND, "Job", 6)
+    assert [(time, deletes, each["kind"]) for time, deletes, each in web.entries()] == [
+        (0, False, "Deployment"),
+        (60 * SECOND, True, "Deployment"),
+    ]
+    names = [each["metadata"]["name"] for _, _, each in solo.entries()]
+    assert names == ["solo-1", "solo-2"]
+    assert solo.time == 65 * SECOND
+    played = play(ARRIVALS_CSV, seconds=100)
+    assert played.pods == 12
+    assert played.a.bound == 12
+    curves = {curve.name: curve for curve in played.a.curves}
+    # With the four web pods, each of the three nodes has room for one pod of 2 cpu: three have to wait.
+    assert curves["requested:cpu"].peak == 66.67
+    assert curves["pending:Insufficient cpu"].peak == 3
+    assert curves["requested:cpu"].last == 0  # the Deployment was deleted, all others have ended
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_converted_file_is_the_same_workload_and_two_runs_are_the_same(seed: int) -> None:
+    arrivals = random_arrivals(Random(seed))
+    nodes = [Arrival(0, object=node) for node in read_nodes_file(NODES_CSV)]
+    lines = [encode(each) for each in (*nodes, *read_bytes(arrivals).arrivals)]
+    converted = b"\n".join(lines)
+    first = msgspec.json.encode(play(arrivals, seconds=60))
+    assert first == msgspec.json.encode(play(arrivals, seconds=60))
+    assert first == msgspec.json.encode(play(converted, b"", seconds=60))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_curve_of_a_resource_is_the_sum_of_the_requests_of_bound_pods(seed: int) -> None:
+    made = workload(random_arrivals(Random(seed)))
+    compared = ComparedWorkload(made.cluster(START), START, 0)
+    end = START + 25 * SECOND
+    run = SideRun(compared, Side(seed=1), end, {})
+    while not run.over:
+        run.step()
+    objects = run.objects()
+    pods = [Pod.parse(each) for each in objects[PODS.id].values()]
+    requested = sum(pod.own_requests["cpu"] for pod in pods if pod.node_name and not pod.finished)
+    there = sum(Node.parse(each).allocatable["cpu"] for each in objects[NODES.id].values())
+    curve = run.observer.outcome(end).curve("requested:cpu")
+    assert curve is not None
+    assert curve.last == pytest.approx(100 * requested / there, abs=0.01)
+    assert requested
+
+
+HEAD = b"time,name,cpu,count,owner,labels,duration\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (HEAD + b"0,a,1,1,,,\n5,b,12x,1,,,\n", "line 3, column cpu: '12x': unable to parse quantity"),
+        (HEAD + b"0,a,-1,1,,,\n", "line 2, column cpu: '-1' is less than 0"),
+        (HEAD + b"soon,a,1,1,,,\n", "line 2, column time: 'soon' is not a duration"),
+        (HEAD + b",a,1,1,,,\n", "line 2, column time: missing"),
+        (HEAD + b"-3,a,1,1,,,\n", "line 2, column time: before the beginning"),
+        (HEAD + b"inf,a,1,1,,,\n", "line 2, column time: 'inf' is not a number"),
+        (HEAD + b"0,Web_1,1,1,,,\n", "line 2, column name: 'Web_1': a lowercase"),
+        (HEAD + b"0,a,1,0,,,\n", "line 2, column count: '0' is not from 1 to"),
+        (HEAD + b"0,a,1,1.5,,,\n", "line 2, column count: '1.5' is not a whole number"),
+        (HEAD + b"0,a,1,1,CronJob,,\n", "line 2, column owner: 'CronJob' is not one of"),
+        (HEAD + b"0,a,1,1,,app,\n", "line 2, column labels: 'app' is not of the form"),
+        (HEAD + b"0,a,1,1,,a b=c,\n", "line 2, column labels: 'a b'"),
+        (HEAD + b"0,a,1,1,,,-5\n", "line 2, column duration: '-5' is not from 0"),
+        (HEAD + b"0,a,1,1,,\n", "line 2, column duration: 6 columns, but the header has 7"),
+        (HEAD + b"0,a,1,1,,,\n1,a,1,1,,,\n", "line 3, column name: there are two of kind Pod named a, as in"),
+        (b"time,name,cpus\n0,a,1\n", "line 1, column 'cpus': unknown; the columns are"),
+        (b"time,cpu,cpu\n", "line 1, column cpu: the column is there twice"),
+        (b"what is this\n", "line 1: it is no header"),
+        (b"time,name\n0,\xff\n", "line 2: the text is no UTF-8"),
+        (b"", "the file is empty"),
+        (b'{"time": 0, "name": "a"}\n{"time": 0, "nam": "a"}', "line 2, column 'nam': unknown field"),
+        (b'{"time": 0}\n{"time": ', "line 2: no JSON"),
+        (b'{"time": 0, "requests": {"cpu": "x"}}', "line 1, column requests.cpu: 'x'"),
+        (b'{"time": 0, "object": {"kind": "Pod"}}', "line 1, column object: no manifest"),
+        (
+            b'{"time": 1, "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}',
+            "line 1, column object: a: Pod",
+        ),
+        (b"time,name,priority\n0,a,none-such\n", "line 2: a: pods \"a\" is forbidden: no PriorityClass"),
+        (b"time\n2025-01-01T00:00:00Z\n2028-01-01T00:00:00Z", "line 3, column time: more than"),
+        (b"\x1f\x8bnot gzip", "cannot be unpacked"),
+        (b"\x83\xa7version\x01", "no trace of SimKube"),
+        (b'{"pods": 5, "nodes": []}', "no export of kube-scheduler-simulator"),
+        (b'{"time": "x", "event": "Add", "resource": {}}', "line 1: no record"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_with_its_column(data: bytes, message: str) -> None:
+    with pytest.raises(ArrivalError) as caught:
+        workload(data)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"name,cpu,memory\na,1,1Gi\na,1,1Gi\n", "line 3, column name: there are two nodes a"),
+        (b"name,cpu,memory,gpus\na,1,1Gi,2\n", "line 1, column 'gpus': unknown"),
+        (b"name,cpu,memory,taints\na,1,1Gi,x\n", "line 2, column taints: 'x' is not of the form"),
+        (b"name,cpu,memory,taints\na,1,1Gi,x=y:Never\n", "Node"),
+    ],
+)
+def test_a_bad_node_is_named(data: bytes, message: str) -> None:
+    with pytest.raises(ArrivalError) as caught:
+        workload(ARRIVALS_CSV, data)
+    assert message in str(caught.value)
+
+
+def test_what_cannot_fit_is_said_before_it_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrivals, nodes = tmp_path / "a.csv", tmp_path / "n.csv"
+    arrivals.write_text(
+        "time,name,cpu,count,node_labels\n0,a,1,1,\n1,b,64,3,\n2,c,1,1,topology.kubernetes.io/zone=zone-b\n"
+    )
+    nodes.write_bytes(NODES_CSV)
+    assert main(["play", str(arrivals), "--nodes", str(nodes), "--until", "1m", "-o", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert "4 of 5 pods fit no node, not even an empty one: line 3: b: 0/3 nodes are available" in err
+    assert "(and 1 more arrivals)" in err
+    assert msgspec.json.decode(out)["a"]["bound"] == 1
+    with pytest.raises(ArrivalError, match="the workload has no node"):
+        workload(b"time,name\n0,a\n", b"")
+
+
+def test_a_pod_that_fits_a_node_that_comes_later_is_not_said_to_fit_none() -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "large"}}
+    node |= {"status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "9"}}}
+    lines = [Arrival(0, "a", requests={"cpu": "32"}), Arrival(5 * SECOND, object=node)]
+    made = workload(b"\n".join(map(encode, lines)))
+    assert not made.unfit
+
+
+def test_the_pods_and_nodes_of_openb_are_read_as_they_are() -> None:
+    first, second = read_bytes(OPENB).arrivals
+    assert (first.time, first.duration, second.time, second.duration) == (0, 90 * SECOND, 3 * SECOND, None)
+    assert first.requests == {"cpu": "4", "memory": "8Gi", "alibabacloud.com/gpu-milli": "220"}
+    assert second.requests == {"cpu": "88", "memory": "320Gi", "alibabacloud.com/gpu-milli": "8000"}
+    assert second.node_labels == {"alibabacloud.com/gpu-card-model": ["G2", "T4"]}
+    assert first.labels == {"qos": "LS"}
+    played = play(OPENB, OPENB_NODES, seconds=150)
+    assert (played.a.bound, played.pods) == (2, 2)
+    requested = played.a.curve("requested:alibabacloud.com/gpu-milli")
+    assert requested is not None
+    assert requested.peak == 100  # 8,000 of 8,000, and the share of a GPU waits until it has ended
+
+
+def test_the_azure_trace_is_read_for_one_kind_of_machine(tmp_path: Path) -> None:
+    path = tmp_path / "packing.sqlite"
+    with closing(sqlite3.connect(path)) as trace, trace:
+        trace.execute("CREATE TABLE vmType (id, vmTypeId, machineId, core, memory, hdd, ssd, nic)")
+        trace.execute("CREATE TABLE vm (vmId, tenantId, vmTypeId, priority, starttime, endtime)")
+        types = [
+            (1, 7, 3, 0.25, 0.5, None, 0.1, 0.1),
+            (2, 8, 3, 0.5, 0.25, None, 0, 0),
+            (3, 9, 4, 1, 1, 1, 1, 1),
+        ]
+        trace.executemany("INSERT INTO vmType VALUES (?, ?, ?, ?, ?, ?, ?, ?)", types)
+        vms = [
+            (10, 1, 7, 1, -2.0, 0.5),
+            (11, 2, 8, 0, 0.25, None),
+            (12, 2, 9, 0, 0, 1),
+            (13, 2, 7, 0, -3, -1),
+        ]
+        trace.executemany("INSERT INTO vm VALUES (?, ?, ?, ?, ?, ?)", vms)
+    there, later = read_file(path).arrivals
+    assert (there.name, there.time, there.duration, there.priority) == ("vm-10", 0, 43_200 * SECOND, 1)
+    assert there.requests == {"cpu": "25000m", "memory": "51200Mi", "ephemeral-storage": "10240Mi"}
+    assert (later.name, later.time, later.duration) == ("vm-11", 21_600 * SECOND, None)
+    assert [each.name for each in read_file(path, machine=4).arrivals] == ["vm-12"]
+    path.write_bytes(b"SQLite format 3\0" + b"x" * 100)
+    with pytest.raises(ArrivalError, match="no Azure trace"):
+        read_file(path)
+
+
+KWOK = b"""
+apiVersion: v1
+kind: Node
+metadata: {name: node-0, uid: x, creationTimestamp: "2024-01-01T00:00:00Z"}
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "110"}}
+---
+{apiVersion: action.kwok.x-k8s.io/v1alpha1, kind: ResourcePatch, method: create,
+ resource: {version: v1, resource: pods}, target: {name: job, namespace: default},
+ durationNanosecond: 2000000000,
+ template: {apiVersion: v1, kind: Pod, metadata: {name: job, namespace: default},
+            spec: {nodeName: gone, containers: [{name: main, image: a, resources: {requests: {cpu: "1"}}}]}}}
+---
+{apiVersion: action.kwok.x-k8s.io/v1alpha1, kind: ResourcePatch, method: patch,
+ resource: {version: v1, resource: pods}, target: {name: job, namespace: default},
+ durationNanosecond: 9000000000,
+ template: {status: {phase: Succeeded}}}
+---
+{apiVersion: action.kwok.x-k8s.io/v1alpha1, kind: ResourcePatch, method: delete,
+ resource: {version: v1, resource: nodes}, target: {name: node-0}, durationNanosecond: 20000000000}
+"""
+
+
+def kinds(data: bytes) -> list[tuple[float, str, bool]]:
+    """Return the time in seconds, the kind, and whether it is deleted, of each arrival."""
+    return [
+        (each.time / SECOND, each.object["kind"], each.delete)
+        for each in read_bytes(data).arrivals
+        if each.object is not None
+    ]
+
+
+def test_a_recording_of_kwok_is_read() -> None:
+    assert kinds(KWOK) == [(0, "Node", False), (2, "Pod", False), (20, "Node", True)]
+    pod = read_bytes(KWOK).arrivals[1].object
+    assert pod is not None
+    assert "nodeName" not in pod["spec"]
+    assert pod["metadata"]["annotations"]["schedviz/run-seconds"] == "7"
+    assert play(KWOK, b"", seconds=30).a.bound == 1
+
+
+def recorded_pod(name: str, **metadata: Any) -> Manifest:
+    container = {"name": "main", "image": "a", "resources": {"requests": {"cpu": "1"}}}
+    named = {"name": name, "namespace": "default", **metadata}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": {"containers": [container]}}
+
+
+NODE: Manifest = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0"}}
+NODE |= {"status": {"allocatable": {"cpu": "4", "memory": "16Gi", "pods": "110"}}}
+
+
+def test_records_and_exports_of_kube_scheduler_simulator_are_read() -> None:
+    records = [("Add", 0, NODE), ("Add", 3, recorded_pod("a")), ("Delete", 8, recorded_pod("a"))]
+    lines = [
+        {"time": f"2024-05-01T10:00:0{second}Z", "event": event, "resource": manifest}
+        for event, second, manifest in records
+    ]
+    data = b"\n".join(map(msgspec.json.encode, lines))
+    assert kinds(data) == [(0, "Node", False), (3, "Pod", False), (8, "Pod", True)]
+    export = {
+        "pods": [recorded_pod("a")],
+        "nodes": [NODE],
+        "schedulerConfig": {"kind": "X"},
+        "namespaces": None,
+    }
+    read = read_bytes(msgspec.json.encode(export))
+    assert [each.object["kind"] for each in read.arrivals if each.object] == ["Node", "Pod"]
+    assert read.config == {"kind": "X"}
+
+
+def test_a_trace_of_simkube_is_read_with_the_lifetimes_of_its_pods() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "default"}}
+    job |= {"spec": {"parallelism": 2, "completions": 2, "template": {"spec": {**recorded_pod("x")["spec"]}}}}
+    job["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+    owner = {"controller": True, "kind": "Job", "name": "train", "apiVersion": "batch/v1", "uid": "x"}
+    trace = {
+        "version": 2,
+        "config": {},
+        "events": [
+            {"ts": 1000, "applied_objs": [NODE, job], "deleted_objs": []},
+            {
+                "ts": 1010,
+                "applied_objs": [recorded_pod("train-1", ownerReferences=[owner])],
+                "deleted_objs": [],
+            },
+            {"ts": 1090, "applied_objs": [], "deleted_objs": [job]},
+        ],
+        "index": {},
+        "pod_lifecycles": {("batch/v1.Job", "default/train"): {5: [{"Finished": [1000, 1030]}, "Empty"]}},
+    }
+    data = msgspec.msgpack.encode(trace)
+    assert kinds(data) == [(0, "Node", False), (0, "Job", False), (90, "Job", True)]
+    template = read_bytes(data).arrivals[1].object
+    assert template is not None
+    annotations = template["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"schedviz/run-seconds": "30"}
+    assert play(data, b"", seconds=100).a.bound == 2
+
+
+def test_two_configurations_are_played_beside_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrivals, nodes = tmp_path / "a.csv", tmp_path / "n.csv"
+    arrivals.write_bytes(ARRIVALS_CSV)
+    nodes.write_bytes(NODES_CSV)
+    asked = ["play", str(arrivals), "--nodes", str(nodes), "--until", "30s"]
+    assert main([*asked, "--seed-b", "2"]) == 0
+    assert "B - A" in capsys.readouterr().out
+    assert main([*asked, "--convert"]) == 0
+    converted = tmp_path / "c.jsonl"
+    converted.write_text(capsys.readouterr().out)
+    assert len(converted.read_text().splitlines()) == 6
+    assert main(["play", str(converted), "--until", "30s"]) == 0
+    assert "pods bound" in capsys.readouterr().out
+    assert main(["play", str(tmp_path / "none.csv")]) == 1
+    assert "No such file" in capsys.readouterr().err
