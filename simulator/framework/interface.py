@@ -41,8 +41,8 @@ not written because PreFilter is disabled (``state.read`` then raises it with up
 To return an Error for some nodes only, give these nodes a Status with code Error."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -209,6 +209,17 @@ class PreemptionPlugin(PostFilterPlugin):
     also be called for display, where a PostFilter plugin before it ended the extension point."""
 
 
+class GroupSchedule(Protocol):
+    """Tries a group in the cluster as it is at that moment."""
+
+    def __call__(self) -> Status | None:
+        """Return None (Success), or why the group cannot be scheduled."""
+
+    def still_succeeds(self, returned: Sequence[Pod]) -> bool:
+        """Return whether a call returns None, since these pods were put back, after a call that did. If not,
+        they are taken off again."""
+
+
 class PodGroupPostFilterPlugin(PostFilterPlugin):
     """A PostFilter plugin that selects pods to evict for a whole group (PodGroupPostFilterPlugin)."""
 
@@ -218,11 +229,10 @@ class PodGroupPostFilterPlugin(PostFilterPlugin):
         cluster: Cluster,
         group: PodGroup,
         pods: Sequence[Pod],
-        schedule: Callable[[], Status | None],
+        schedule: GroupSchedule,
     ) -> GroupVictims | Status:
         """PodGroupPostFilter: return the pods whose eviction lets the group be scheduled, or why none does.
-        ``pods`` are those of the cycle; ``schedule`` tries the group in the cluster as it is at that moment,
-        and returns None (Success) or why it cannot be scheduled. The cluster is left as it was."""
+        ``pods`` are those of the cycle. The cluster is left as it was."""
 
 
 class PlacementGeneratePlugin(Plugin):

@@ -1,6 +1,6 @@
 """DefaultPreemption (pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from simulator.framework.diagnosis import Diagnosis
 from simulator.framework.extender import ExtenderError
 from simulator.framework.interface import (
     EnqueueExtensions,
+    GroupSchedule,
     PodGroupPostFilterPlugin,
     PreemptionPlugin,
     PreEnqueuePlugin,
@@ -128,7 +129,7 @@ class DefaultPreemption(EnqueueExtensions, PreEnqueuePlugin, PreemptionPlugin, P
         cluster: Cluster,
         group: PodGroup,
         pods: Sequence[Pod],
-        schedule: Callable[[], Status | None],
+        schedule: GroupSchedule,
     ) -> GroupVictims | Status:
         return preempt_for_group(cluster, group, pods, schedule)
 

@@ -4,23 +4,21 @@ pkg/scheduler/framework/preemption/podgrouppreemption.go, v1.36).
 The cluster is the domain: all units of lower priority are taken off their nodes, the group is tried, and the
 units are put back one by one as long as the group can still be scheduled."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.pod_group_state import find_pod_group
+from simulator.framework.interface import GroupSchedule
 from simulator.framework.status import GroupVictims, PreemptionUnit, Status, unresolvable, unschedulable
 from simulator.objects.pod import Pod
 from simulator.objects.pod_group import PodGroup
 from simulator.preemption.disruption_budgets import list_budgets, pods_violating_pdbs
 from simulator.preemption.eligibility import terminating_by_preemption
 
-Schedule = Callable[[], Status | None]
-"""Tries the group in the cluster as it is; None = it can be scheduled."""
-
 
 def preempt_for_group(
-    cluster: Cluster, group: PodGroup, pods: Sequence[Pod], schedule: Schedule
+    cluster: Cluster, group: PodGroup, pods: Sequence[Pod], schedule: GroupSchedule
 ) -> GroupVictims | Status:
     """Return the units that were taken off, with those that stay (selectVictimsOnDomain); or why no eviction
     helps. The cluster is left as it was."""
@@ -49,12 +47,12 @@ def preempt_for_group(
 
 
 def _reprieve(
-    cluster: Cluster, units: Sequence[PreemptionUnit], schedule: Schedule
+    cluster: Cluster, units: Sequence[PreemptionUnit], schedule: GroupSchedule
 ) -> Iterator[PreemptionUnit]:
     """Put each unit back, and take it off again if the group can then not be scheduled."""
     for unit in units:
         _add(cluster, unit)
-        stays = schedule() is None
+        stays = schedule.still_succeeds(unit.pods)
         if not stays:
             _remove(cluster, unit)
         yield unit._replace(reprieved=stays)

@@ -11,9 +11,11 @@ from simulator.cluster.pod_group_state import find_pod_group
 from simulator.framework.status import GroupVictims, Status, error, unschedulable
 from simulator.kernel.containment import message_of
 from simulator.kernel.requests import Steps
+from simulator.objects.pod import Pod
 from simulator.objects.pod_group import PodGroup
 from simulator.queueing.queued_pod import QueuedPod
 from simulator.scheduler.evict import prepare_group_candidate
+from simulator.scheduler.group_room import GroupRoom, room_of
 from simulator.scheduler.pod_group_algorithm import GroupCycle, GroupResult, try_members
 from simulator.scheduler.pod_group_placements import try_placements
 from simulator.scheduler.scheduler import Scheduler
@@ -128,12 +130,8 @@ def _preempt(cycle: GroupCycle, result: GroupResult) -> Status | None:
             "workload aware preemption is not supported for pod groups with scheduling constraints"
         )
     pods = [info.pod for info in cycle.infos]
-
-    def schedule() -> Status | None:
-        return _without_points(_schedule(cycle, dry_run=True)).status
-
     found = framework.pod_group_post_filter_plugins[0].pod_group_post_filter(
-        cycle.scheduler.cache.cluster, group, pods, schedule
+        cycle.scheduler.cache.cluster, group, pods, _DryRuns(cycle)
     )
     if acting is not None:
         _report_preemption(cycle, acting, group, found)
@@ -143,6 +141,28 @@ def _preempt(cycle: GroupCycle, result: GroupResult) -> Status | None:
     if acting is not None:
         cycle.evictions.append(prepare_group_candidate(acting, group, pods, found.pods, cycle.number))
     return None
+
+
+class _DryRuns:
+    """The dry runs of a group for its preemption: a GroupSchedule."""
+
+    def __init__(self, cycle: GroupCycle) -> None:
+        self._cycle = cycle
+        self._room: GroupRoom | None = None
+        self._begun = False
+
+    def __call__(self) -> Status | None:
+        return _without_points(_schedule(self._cycle, dry_run=True)).status
+
+    def still_succeeds(self, returned: Sequence[Pod]) -> bool:
+        if not self._begun:
+            self._begun, self._room = True, room_of(self._cycle)
+        if any(pod.affinity.required_anti for pod in returned):
+            self._room = None  # more than the nodes themselves decides from now on
+        if self._room is None:
+            return self() is None
+        self._cycle.passes += 1
+        return self._room.still_fits(returned)
 
 
 def _report_preemption(

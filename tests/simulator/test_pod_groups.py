@@ -15,6 +15,8 @@ from simulator.apiserver.served_features import serving
 from simulator.cluster.cluster import Cluster
 from simulator.objects.pod_group import POD_GROUPS
 from simulator.pod_reason import find_pod_reason
+from simulator.scheduler import schedule_one_podgroup
+from simulator.scheduler.group_room import GroupRoom, room_of
 from simulator.simulation import Options
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_36
@@ -298,3 +300,41 @@ def test_a_failed_group_rests_while_another_pod_waits_for_its_backoff_after_an_e
         assert len(found.of(trace.PodGroupCycleStarted)) == 1
         found.run(60)
         assert found.node_of("web") == "n1"
+
+
+def contested(seed: int) -> bytes:
+    """The trace of a gang of equal pods, and of one that it finds in its way."""
+    pick = random.Random(seed)
+    with lab(GATES[seed % 2 * 2 + 1]) as found:
+        found.create(*(priority_class(name, 100 * i) for i, name in enumerate(CLASSES)))
+        for i in range(6):
+            kind: dict[str, Any] = {"unschedulable": True} if i == 5 else {}
+            found.create(node(f"n{i}", cpu=pick.choice(["3", "4", "6"]), **kind))
+        found.create(group("old", 3, disruptionMode="PodGroup", priorityClassName="middle"))
+        found.create(*(member(f"old-{i}", "old", "1", priorityClassName="middle") for i in range(3)))
+        found.run(2)
+        low = [pod(f"p{i}", pick.choice("12"), priorityClassName=pick.choice(CLASSES[:2])) for i in range(12)]
+        if seed % 4 == 3:
+            term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+            anti = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+            low[0]["spec"]["affinity"] = {"podAntiAffinity": anti}
+        found.create(*low)
+        found.run(5)
+        gang = [member(f"train-{i}", "train", "2", priorityClassName="high") for i in range(5)]
+        for each in gang:
+            each["metadata"]["labels"] = {"app": "x"}
+        found.create(group("train", pick.choice([None, 3, 5]), priorityClassName="high"), *gang)
+        found.run(40)
+        return msgspec.json.encode(found.trace)
+
+
+def test_the_room_of_a_gang_is_counted_as_the_gang_would_be_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[GroupRoom | None] = []
+    monkeypatch.setattr(
+        schedule_one_podgroup, "room_of", lambda cycle: counted.append(room_of(cycle)) or counted[-1]
+    )
+    seeds = [*sample(range(48), 5)]
+    traces = [contested(seed) for seed in seeds]
+    assert any(counted)
+    monkeypatch.setattr(schedule_one_podgroup, "room_of", lambda _: None)
+    assert traces == [contested(seed) for seed in seeds]
