@@ -10,6 +10,9 @@ from typing import Final, NamedTuple
 
 from redis.exceptions import RedisError
 
+from schedviz.access.identity import sandboxes_have_owners
+from schedviz.access.links import make_link
+from schedviz.access.record import digest_of, new_token, owned_by
 from schedviz.api.new_sandbox import new_sandbox
 from schedviz.loop import ring
 from schedviz.loop.leader import Leader
@@ -151,15 +154,24 @@ class Session:
         )
         clock = Clock(sim=self._now(), wall=wall)
         try:
-            with new_sandbox(self._store, [self._name], meta, first.changes(), clock) as sandbox:
+            with new_sandbox(
+                self._store, [self._name], meta, first.changes(), clock, access=_access()
+            ) as sandbox:
+                if sandboxes_have_owners():
+                    _, token = make_link(sandbox, "view", "mirror")
+                    self._say(f"who has this link may see the mirror: /share/{self._name}/{token}/")
                 return sandbox
         except (StatusError, ValueError) as refused:
             raise MirrorError(f"--name {self._name}: {refused}") from None
 
     def _lead(self, sandbox: Sandbox) -> Lease:
-        held = sandbox.lease()
-        if held and not is_silent(sandbox):
-            raise MirrorError(f"another process mirrors into {self._name} ({held.holder})")
+        held = first = sandbox.lease()
+        while held and not is_silent(sandbox):
+            # One that was killed has renewed its lease a moment ago, and will not again.
+            if first is None or held.renewed != first.renewed:
+                raise MirrorError(f"another process mirrors into {self._name} ({held.holder})")
+            time.sleep(IDLE_SECONDS)
+            held = sandbox.lease()
         lease = sandbox.take_lease(f"mirror-{secrets.token_hex(4)}", held)
         if lease is None:
             raise MirrorError(f"another process has just begun to mirror into {self._name}")
@@ -227,6 +239,12 @@ class Session:
             return False
         sandbox.set_clock(Clock(sim=now, wall=wall), clock, renewal.lease)
         return True
+
+
+def _access() -> str:
+    """Return the access record of a new mirror. Where sandboxes have owners, it is of nobody but the
+    administrators, as the cluster is not for all visitors; others need its link."""
+    return owned_by(digest_of(new_token())) if sandboxes_have_owners() else ""
 
 
 def make_simulation(storage: Storage, make_server: MakeServer, options: Options) -> Simulation:

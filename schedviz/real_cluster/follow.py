@@ -185,6 +185,8 @@ class _ResourceFollower(threading.Thread):
                 if refused.is_expired:
                     self.version = ""
                 elif (refused.is_forbidden or refused.is_missing) and self.resource not in NEEDED:
+                    if self.version:  # it was allowed before
+                        self.trouble = str(refused)
                     self.version = ""
                     self._stopping.wait(REFUSED_SECONDS)
                 else:

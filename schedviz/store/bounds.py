@@ -5,9 +5,9 @@ from schedviz.limit_settings import LIMITS
 MAX_SANDBOXES = LIMITS["MAX_SANDBOXES"] or 100_000
 """A setting, as memory is."""
 
-MAX_OBJECTS = 60_000
-"""Maximum number of objects of a sandbox: more than the largest cluster of upstream's scheduler_perf has
-(5,000 nodes, 50,000 pods)."""
+MAX_OBJECTS = 100_000
+"""Maximum number of objects of a sandbox: more than a cluster of 5,000 nodes and 50,000 pods has, with
+their owners, CSINodes and the Events of an hour. The bytes are bounded, too."""
 
 MAX_RESOURCES = 500
 """Maximum number of resources (kinds of objects) of a sandbox; a cluster with many operators has about

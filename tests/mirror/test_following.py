@@ -1,5 +1,6 @@
 """A mirror has the objects of its cluster, whatever happens to the connection and to the processes."""
 
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from schedviz.store import Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Manifest
 from simulator.trace import AnyEvent, OutsideBound, PodRemoved
+from tests.access.conftest import new_client
 from tests.chart import manifests
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
@@ -23,6 +25,7 @@ from tests.mirror.conftest import TOKEN, Start
 from tests.mirror.proxy import Proxy
 from tests.waiting import eventually
 
+PASSWORD = "hunter2-in-the-cluster"
 SKIPPED = ("leases.coordination.k8s.io", "configmaps", "events")
 
 
@@ -112,6 +115,39 @@ def test_it_goes_on_when_connections_are_cut_and_versions_expire(
 
 
 @pytest.mark.long
+def test_a_process_that_was_killed_is_followed_by_the_next(world: World, start: Start, store: Store) -> None:
+    world.create(node("n0"), pod("a"))
+    world.slice()
+    first = start()
+    first.stop()
+    killed = first.sandbox.take_lease("mirror-killed", None)
+    assert killed
+    world.create(pod("b"))
+    world.slice()
+    second = start()
+    assert stored(second.sandbox) == stored(world.sandbox)
+    lease = second.sandbox.lease()
+    assert lease
+    assert lease.epoch > killed.epoch
+
+
+@pytest.mark.long
+def test_where_sandboxes_have_owners_only_its_link_shows_it(
+    world: World, start: Start, store: Store, settings: Any
+) -> None:
+    world.create(node("n0"))
+    world.slice()
+    settings.ACCESS = "owners"
+    mirror = start()
+    [said] = [each for each in mirror.said if "/share/" in each]
+    page = f"/s/{mirror.name}/"
+    stranger, guest = new_client(), new_client()
+    assert stranger.get(page).status_code == 403
+    guest.get(said.rpartition(" ")[2])
+    assert guest.get(page).status_code == 200
+
+
+@pytest.mark.long
 def test_a_new_process_stores_what_it_missed_and_one_at_a_time_mirrors(world: World, start: Start) -> None:
     world.create(node("n0"), pod("a"), pod("b"))
     world.slice()
@@ -191,20 +227,36 @@ def test_the_cluster_role_of_the_chart_is_enough(world: World, start: Start, pro
 
 
 def test_all_its_requests_read_and_none_is_about_secrets(
-    world: World, start: Start, proxy: Proxy, store: Store
+    world: World, start: Start, proxy: Proxy, store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world.create(node("n0"))
+    caplog.set_level(logging.DEBUG)
+    secret = pod("a")
+    secret["spec"]["containers"][0]["env"] = [{"name": "PASSWORD", "value": PASSWORD}]
+    world.create(node("n0"), secret)
     world.slice()
     mirror = start()
+    world.create({**secret, "metadata": {"name": "b", "namespace": "default"}})
+    world.slice()
+    eventually(lambda: mirror.sandbox.get("pods", "default/b"), "it follows")
     eventually(lambda: proxy.watches() >= len(mirror.session.follower.resources), "it watches")
     mirror.stop()
     assert {method for method, _, _ in proxy.asked} == {"GET"}
     assert {path for _, path, _ in proxy.asked} <= {"/version", *map(list_path, FOLLOWED)}
     assert not any("secret" in path or "configmap" in path for _, path, _ in proxy.asked)
-    in_redis = b"".join(store.redis.dump(key) or b"" for key in store.redis.scan_iter(f"*{mirror.name}*"))
-    meta = mirror.sandbox.meta()
-    assert TOKEN not in repr(meta) + repr(mirror.said)
-    assert TOKEN.encode() not in in_redis
+    # Neither the credentials nor what is secret in the cluster leaves the process.
+    client, whole = new_client(), store.read_whole(mirror.name)
+    pages = ("", "pods/default/a/", "leader/", "download/objects/", "trace", "recording", "api/v1/pods")
+    shown = [client.get(f"/s/{mirror.name}/{path}") for path in pages]
+    assert all(answer.status_code == 200 for answer in shown)
+    bodies = [
+        b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[arg-type]
+        for answer in shown
+    ]
+    log = mirror.sandbox.events(0 if not whole.objects else mirror.sandbox.origin().version, 1000)
+    left = repr((whole, log, mirror.sandbox.meta(), mirror.said, caplog.text, bodies))
+    assert "registry" in left or "app" in left
+    assert TOKEN not in left
+    assert PASSWORD not in left
 
 
 def test_it_goes_on_without_what_is_forbidden(world: World, start: Start, proxy: Proxy) -> None:
