@@ -10,7 +10,7 @@ ALONE = $(shell grep -rl --include='test_*.py' 'pytest.mark.alone' tests)
 # Tests start hundreds of Python processes; without this, each compiles all modules again where the environment says so.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop workshop-load pages smooth pictures manifests messages install install-dev chromium tools lint types lock clean
+.PHONY: up assets test test-all test-without-browser bench faults fuzz load workshop rehearsal workshop-load pages smooth pictures manifests messages install install-dev chromium tools lint types lock clean
 
 up: .venv/runtime
 	@exec $(BIN)/python manage.py up
@@ -18,6 +18,10 @@ up: .venv/runtime
 # For a class, whose devices reach this machine by its address. OPTIONS: "--address teach.example".
 workshop: .venv/runtime
 	@exec $(BIN)/python manage.py workshop $(OPTIONS)
+
+# Opens a room with 30 simulated learners on the schedviz that runs (`make up`, `make workshop`), to rehearse a class.
+rehearsal: .venv/runtime
+	@exec $(BIN)/python manage.py rehearsal
 
 install: .venv/runtime
 

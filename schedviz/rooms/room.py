@@ -145,6 +145,8 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     section: int = NOBODY
     """The place of the present section in the plan, counted from 0; -1 = none has begun."""
     section_began: float = 0.0
+    rehearsing: bool = False
+    """Whether simulated learners act."""
     class_list: tuple[str, ...] = ()
     """The names from which learners choose when they join; () = they type one."""
     hints: tuple[Message, ...] = ()

@@ -40,7 +40,7 @@ ONLINE_SECONDS: Final = 15.0
 """Seconds for which a member whose page was connected counts as online."""
 PLACES: Final = f"{PREFIX}:rooms"
 """The key of a sorted set: code -> when the room is forgotten (µs). See Places."""
-OF_MEMBERS: Final = ("hints", "read", "hand", "done")
+OF_MEMBERS: Final = ("hints", "read", "hand", "done", "simulated")
 """The fields of a room, with the number of the member behind them."""
 PARTS: Final = ("", "members", "names", "connected", "joins")
 """The keys of a room."""
@@ -82,6 +82,8 @@ class Seen(msgspec.Struct, frozen=True):
     """Number of the member -> the time at which the member raised a hand; those who did."""
     done: dict[int, float] = {}
     """Number of the member -> the time at which the member said *I am done*, with the present task."""
+    simulated: frozenset[int] = frozenset()
+    """The numbers of the members whom a rehearsal simulates."""
 
     def is_online(self, number: int) -> bool:
         return self.now - self.connected.get(number, 0.0) < ONLINE_SECONDS
@@ -176,6 +178,7 @@ class Rooms:
             now=seconds + micros / 1_000_000,
             hands=_times(state, b"hand "),
             done=done,
+            simulated=frozenset(_by_number(state, b"simulated ")),
         )
 
     def find_by_token(self, code: str, number: int, token: str) -> Member | None:
@@ -263,6 +266,10 @@ class Rooms:
     def signal(self, code: str, number: int, signal: Signal, *, on: bool) -> None:
         """Note that a member raised a hand, or is done; or no longer. Raises NoRoom."""
         self._set(code, {f"{signal} {number}": repr(self.store.wall() if on else 0.0).encode()})
+
+    def mark_simulated(self, code: str, number: int) -> None:
+        """Note that a rehearsal simulates a member. Raises NoRoom."""
+        self._set(code, {f"simulated {number}": b"1"})
 
     def extend(self, code: str, ends: float) -> None:
         """Let a room end at another time. Raises NoRoom."""

@@ -29,7 +29,7 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
-from schedviz.web.rooms import people, plan
+from schedviz.web.rooms import people, plan, rehearse
 from schedviz.web.rooms.find import find_room
 from schedviz.web.rooms.people import WrongAct, member_of
 from simulator.apiserver.status import StatusError
@@ -300,6 +300,7 @@ ACTS: Final[dict[str, Callable[[HttpRequest, Seen, str], str]]] = {
     "merge": people.merge,
     "class": people.class_list,
     "remove": people.remove,
+    "rehearse": rehearse.rehearse,
     "extend": _extend,
     "end": _end,
 }

@@ -65,6 +65,12 @@ def _forget(seen: Seen, member: Member) -> None:
             store.delete(sandbox_name(room.code, member.number))
 
 
+def take_out(seen: Seen, member: Member) -> None:
+    """Take a learner out of the room, with the sandbox and the progress."""
+    Rooms(default_store()).remove(seen.room.code, member)
+    _forget(seen, member)
+
+
 def class_list(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Set the names from which learners choose. Field ``names``: one a line; "" = learners type a name."""
     text = request.POST.get("names", "")[: MEMBERS_AT_MOST * 4 * NAME_AT_MOST]
@@ -82,6 +88,5 @@ def class_list(request: HttpRequest, seen: Seen, argument: str) -> str:
 def remove(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Remove a learner with the sandbox and the progress. Field ``to``: the learner's number."""
     member = member_of(seen, request.POST.get("to", ""))
-    Rooms(default_store()).remove(seen.room.code, member)
-    _forget(seen, member)
+    take_out(seen, member)
     return gettext("%(name)s was removed.") % {"name": member.name}

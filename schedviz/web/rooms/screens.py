@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.learners import read_progress, room_lessons
 from schedviz.rooms.overview import RoomOverview, overview
+from schedviz.rooms.rehearsal import LEARNERS
 from schedviz.rooms.room import NOBODY, number_for, sandbox_name
 from schedviz.rooms.room_store import Rooms, Seen
 from schedviz.rooms.sandboxes import end_if_over
@@ -17,6 +18,7 @@ from schedviz.store import Store
 from schedviz.web.parts.parts import PartRenderer, Parts
 from schedviz.web.parts.screens import Screens
 from schedviz.web.rooms import present as view
+from schedviz.web.rooms import rehearse
 from schedviz.web.rooms.plan import plan_views
 
 RoomPage = Literal["teacher", "projector"]
@@ -126,6 +128,9 @@ def _teacher(now: RoomNow) -> dict[str, Any]:
             "shown": _shown(now),
             "named": room.named,
             "left": view.duration(room.ends - now.seen.now),
+            "rehearsing": room.rehearsing,
+            "simulated": len(now.seen.simulated),
+            "rehearsed_by": LEARNERS if rehearse.may_rehearse(now.seen) else 0,
         },
         "steps": {
             "is_course": room.settings.what.kind == "course",

@@ -10,6 +10,7 @@ from typing import Final
 
 from schedviz.lessons.action_rules import split_target
 from schedviz.lessons.lesson import Action, Lesson, Run, Step
+from schedviz.rooms.rehearsal import choose_picks
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
 from tests.programs.load.site import PATIENCE
@@ -134,10 +135,7 @@ class Learner:
     async def _guess(self, step: Step) -> None:
         question = step.question
         assert question
-        picks = [*question.right]
-        others = [each for each in question.choices if each not in picks]
-        if others and self._random.random() < self._options.wrong:
-            picks = [self._random.choice(others)]
+        picks = choose_picks(question, self._random, self._options.wrong)
         self.guesses[step.id] = picks
         texts = self.lesson.text("en").steps[step.id].choices
         since = time.monotonic()
