@@ -71,6 +71,25 @@ RESIDENT_BYTES: Final = Gauge(
     "schedviz_process_resident_memory_bytes", "Memory of the processes.", ["role"], registry=REGISTRY
 )
 
+MIRROR_DECISIONS: Final = Counter(
+    "schedviz_mirror_decisions_total",
+    "Decisions of the schedulers of mirrored clusters, by what they are about and by verdict.",
+    ["decision", "verdict"],
+    registry=REGISTRY,
+)
+MIRROR_EVICTIONS: Final = Counter(
+    "schedviz_mirror_evictions_total",
+    "Pods that these schedulers evicted, by the controller of the preemptor.",
+    ["owner"],
+    registry=REGISTRY,
+)
+MIRROR_PENDING: Final = Gauge(
+    "schedviz_mirror_pending_pods",
+    "Pending pods of mirrored clusters, by cause and by age.",
+    ["cause", "age"],
+    registry=REGISTRY,
+)
+
 
 def refused(limit: str) -> None:
     """Count that something was refused because a limit was reached. ``limit``: the name of a constant or a

@@ -147,6 +147,12 @@ class FirstLists:
             for key, (manifest, now) in collection.items():
                 yield from changed(resource, key, manifest, before.get(key), now)
 
+    def manifests(self) -> dict[str, dict[str, Manifest]]:
+        return {
+            resource: {key: manifest for key, (manifest, _) in collection.items()}
+            for resource, collection in self.objects.items()
+        }
+
     def known(self) -> dict[str, dict[str, Known]]:
         return {
             resource: {key: each for key, (_, each) in collection.items()}

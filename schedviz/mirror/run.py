@@ -17,6 +17,7 @@ from schedviz.real_cluster.read_resources import NEEDED, list_path
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store
 from schedviz.store.store import NAME_AT_MOST
 from simulator.dumps.listed_objects import ListFault
+from simulator.scheduler import extender_http
 
 AGAIN_SECONDS: Final = 5.0
 """The time before a new session, after one that ended by a failure of the cluster or of Redis."""
@@ -42,6 +43,7 @@ def read_options(options: Namespace) -> Cluster:
         scheduler.said,
         scheduler.features,
         scheduler.configuration,
+        extender_http.HttpTransport(options.allow_extender_host),
     )
 
 

@@ -3,11 +3,12 @@
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from schedviz.access.identity import sandboxes_have_owners
@@ -18,7 +19,8 @@ from schedviz.loop import ring
 from schedviz.loop.leader import Leader
 from schedviz.loop.mirror_silence import ENDED, is_silent
 from schedviz.mirror.first_lists import FirstLists
-from schedviz.mirror.writer import Listener, MirrorWriter, stored_objects
+from schedviz.mirror.judging import MirrorJudge
+from schedviz.mirror.writer import Followed, Listener, MirrorWriter, stored_objects
 from schedviz.real_cluster.cluster import SALT_BYTES
 from schedviz.real_cluster.follow import ClusterFollower, Message
 from schedviz.real_cluster.read_resources import FOLLOWED
@@ -29,7 +31,10 @@ from simulator.api import SECOND, Manifest, Micros, Storage
 from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.status import StatusError
 from simulator.dumps.followed_objects import FollowedObjects
+from simulator.framework.extender import Transport
 from simulator.simulation import Options, Simulation
+from simulator.trace import AnyEvent
+from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import Features
 
 BATCH_SECONDS: Final = 0.1
@@ -61,6 +66,8 @@ class Cluster(NamedTuple):
     features: Features
     configuration: Manifest | None
     """The KubeSchedulerConfiguration; None = the default one."""
+    transport: Transport | None = None
+    """Calls the scheduler's extenders; None = it has none."""
 
 
 class Session:
@@ -88,6 +95,11 @@ class Session:
         self.follower = ClusterFollower(cluster.connect, served)
         self._trouble_since: float | None = None
         self._noted = ""
+        self._judge = MirrorJudge(
+            JudgedScheduler(
+                cluster.features, cluster.configuration, said=cluster.version, transport=cluster.transport
+            )
+        )
 
     def run(self, stopping: threading.Event) -> None:
         """Follow until ``stopping`` is set. Raises ClusterError, MirrorError, StaleLease, NoSandbox,
@@ -103,8 +115,9 @@ class Session:
             self._keep_clock(sandbox, renewal)
             leader = Leader(sandbox, self._renewed(sandbox, lease), make_simulation)
             sandbox.set_failure(None, lease)
-            writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._listener)
+            writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._hear)
             writer.begin(first)
+            self._judge.begin(first.manifests(), self._now())
             del first
             self.follower.start()
             self._say(f"the mirror {self._name} follows {self._cluster.context} ({self._cluster.server})")
@@ -194,9 +207,16 @@ class Session:
             if self._keep_clock(sandbox, renewal):
                 renewal = self._renewed(sandbox, leader.lease)
             leader.run(renewal, SLICE_SECONDS)
+            # The Simulation has noted by now what was decided.
+            leader.note([replace(each, t=leader.clock.sim) for each in self._judge.take(self._now())])
             received = [each.received for each in batch if each.received]
             self._note_trouble(sandbox, leader.lease, time.monotonic() - min(received) if received else 0.0)
             ring(self._name)
+
+    def _hear(self, followed: Sequence[Followed]) -> Sequence[AnyEvent]:
+        if self._judge.begun:
+            self._judge.hear(followed, self._now())
+        return self._listener(followed) if self._listener else ()
 
     def _gather(self) -> list[Message]:
         inbox = self.follower.inbox

@@ -5,6 +5,7 @@ What the scheduler did is read from its writes and Events as in a sandbox
 (:class:`simulator.scheduler.outside.OutsideSchedulers`).
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
@@ -42,6 +43,8 @@ from simulator.verdicts.states import (
     selected_node,
     uses_claim,
 )
+
+log = logging.getLogger(__name__)
 
 DECIDED: Final = ("agrees", "tie", "sampled")
 PATIENCE: Final[Micros] = SECOND
@@ -149,7 +152,11 @@ class Judge:
         while self._open:
             each = self._open.popleft()
             full = len(self._open) + len(waiting) >= OPEN_AT_MOST
-            verdict = each.judge(full or self.now >= each.since + PATIENCE)
+            try:
+                verdict = each.judge(full or self.now >= each.since + PATIENCE)
+            except Exception as fault:  # any error in a plugin; the others are judged all the same
+                log.warning("a decision could not be judged", exc_info=fault)
+                continue
             if verdict is None:
                 waiting.append(each)
             else:

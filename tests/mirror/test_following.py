@@ -16,7 +16,7 @@ from schedviz.real_cluster.read_resources import FOLLOWED, list_path
 from schedviz.store import Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Manifest
-from simulator.trace import AnyEvent, OutsideBound, PodRemoved
+from simulator.trace import AnyEvent, BindingJudged, FailureJudged, OutsideBound, PodRemoved
 from tests.access.conftest import new_client
 from tests.chart import manifests
 from tests.loop.conftest import node, pod
@@ -73,6 +73,15 @@ def test_it_has_what_the_cluster_has_and_the_acts_of_its_scheduler(world: World,
         return [event.pod for event in events if isinstance(event, OutsideBound)]
 
     eventually(lambda: bound() == ["default/later"], "the binding is in the trace")
+
+    def judged() -> set[tuple[str, str]]:
+        events = [event for _, event in mirror.trace_tail(100)]
+        return {(e.pod, e.verdict) for e in events if isinstance(e, BindingJudged | FailureJudged)}
+
+    good = {("default/later", "agrees"), ("default/large", "agrees")}
+    eventually(lambda: judged() == good, "the decisions are judged")
+    kinds = [type(event) for _, event in mirror.trace_tail(100)]
+    assert kinds.index(OutsideBound) < kinds.index(BindingJudged)
     said = [event["message"] for event in mirror.list("events").items]
     assert any("0/2 nodes are available" in text for text in said)
     place = mirror.queue_place("default/large")

@@ -7,20 +7,28 @@ import threading
 from argparse import ArgumentParser, Namespace
 from typing import Any, Final
 
+import msgspec
 from django.conf import settings
 
 from schedviz import environment
 from schedviz.kubectl_plugin.options import TIMEOUT, add_scheduler
+from schedviz.mirror.report import find_mirror, make_report
 from schedviz.mirror.run import name_of, read_options, run_mirror
 from schedviz.mirror.session import Cluster, MirrorError
+from schedviz.processes.periodic import PeriodicCall, PeriodicThread
+from schedviz.processes.process_name import make_process_name
+from schedviz.processes.shared_metrics import WRITE_SECONDS, SharedMetrics
 from schedviz.real_cluster.errors import ClusterError
 from schedviz.store import Store
 from schedviz.up.embedded_redis import DataDirectoryInUse, lock
 from schedviz.up.management.commands import up
-from schedviz.up.operator_store import operator_redis_url
+from schedviz.up.operator_store import operator_redis_url, stored_data
 from schedviz.up.supervisor import Program
 from simulator.command_line.files import InputError
+from simulator.command_line.output import print_json, print_lines
+from simulator.verdicts.report import markdown_lines
 
+REPORT_HOURS: Final = 24.0
 NO_MIRROR: Final = 2
 """The exit status if there is nothing to mirror, as of ``kubectl schedviz``."""
 
@@ -29,6 +37,19 @@ class Command(up.Command):
     help = "Follow a real cluster in a sandbox, read-only; it starts schedviz where none runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "action",
+            nargs="?",
+            choices=["follow", "report"],
+            default="follow",
+            help="report: print what the scheduler did in the last hours, and what the model says of it",
+        )
+        parser.add_argument(
+            "--hours", type=float, default=REPORT_HOURS, help="of the report; by default a day"
+        )
+        parser.add_argument(
+            "-o", "--output", choices=["markdown", "json"], default="markdown", help="of the report"
+        )
         parser.add_argument("--kubeconfig", default="", metavar="FILE", help="the kubeconfig to use")
         parser.add_argument(
             "--context", default="", metavar="NAME", help="the context of the kubeconfig to use"
@@ -47,6 +68,9 @@ class Command(up.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             given = Namespace(**options)
+            if given.action == "report":
+                _print_report(given)
+                return
             cluster = read_options(given)
             if environment.secret_given("REDIS_URL"):
                 self._join(given.name or name_of(cluster.context), cluster)
@@ -69,7 +93,26 @@ class Command(up.Command):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopping.set())
         store = Store(settings.REDIS_URL, settings.REDIS_CLUSTER_URLS)
-        run_mirror(store, name, cluster, self._say, stopping)
+        metrics = SharedMetrics(store.redis, "mirror", make_process_name())
+        thread = PeriodicThread([PeriodicCall(WRITE_SECONDS, metrics.write)], lambda: None)
+        thread.start()
+        try:
+            run_mirror(store, name, cluster, self._say, stopping)
+        finally:
+            thread.stop()
+            metrics.stop()
+
+
+def _print_report(given: Namespace) -> None:
+    """Raises MirrorError."""
+    with stored_data() as store:
+        sandbox = find_mirror(store, given.name)
+        report = make_report(sandbox, given.hours)
+        title = sandbox.meta().title
+    if given.output == "json":
+        print_json(msgspec.json.encode(report))
+    else:
+        print_lines(markdown_lines(report, f"The scheduler of {title}"))
 
 
 def _is_running() -> bool:
