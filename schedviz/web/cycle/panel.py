@@ -15,6 +15,7 @@ from schedviz.web.cycle.filter_matrix import Matrix
 from schedviz.web.cycle.score_table import ScoreCell, ScoreRow, Scores
 from schedviz.web.nodes import cards as nodes
 from schedviz.web.outside.panel import outside_acts
+from schedviz.web.outside.verdicts import verdict_summary
 from schedviz.web.parts.parts import PartRenderer
 from schedviz.web.picture.picture import Picture
 from schedviz.web.picture.priority import Ranks
@@ -87,7 +88,8 @@ class CyclePanel:
         self._drawing.draw(PANEL, "cycle/live.html", OUTSIDE)
         acts = outside_acts(picture)
         last = picture.decision.cycle if picture.decision else 0
-        head = {"acts": bool(acts), "last_cycle": last, "mirrors": picture.mirrors}
+        verdicts = verdict_summary(event for _, event in picture.trace)
+        head = {"acts": bool(acts), "last_cycle": last, "mirrors": picture.mirrors, "verdicts": verdicts}
         self._piece("outside", "outside/head.html", head)
         self._piece("acts", "outside/acts.html", None)
         views = {f"act-{act.seq}": act for act in acts}

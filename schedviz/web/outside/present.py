@@ -6,6 +6,7 @@ import msgspec
 from django.utils.translation import gettext, pgettext
 
 from schedviz.web.outside.sentences import OutsideEvent
+from schedviz.web.outside.verdicts import TONES, pair_verdicts, verdict_reason
 from schedviz.web.picture.outside_latency import duration
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.text import format as fmt
@@ -13,14 +14,19 @@ from schedviz.web.text.node_names import node_name
 from schedviz.web.text.tone import Tone
 from simulator import trace
 from simulator.trace import QueuePlace
+from simulator.verdict_words import VERDICTS, AnyVerdict
 
 
 class OutsideAct(msgspec.Struct, frozen=True):
     """One act of an outside scheduler for a pod."""
 
+    seq: int
     time: str
     tone: Tone
     text: str
+    verdict: str = ""
+    """The verdict on it, in a word; "" = there is none."""
+    why: str = ""
 
 
 class OutsidePod(msgspec.Struct, frozen=True):
@@ -38,6 +44,8 @@ class OutsidePod(msgspec.Struct, frozen=True):
 def outside_pod(pod: str, entry: QueuePlace | None, about: Sequence[trace.Event]) -> OutsidePod | None:
     """Return the part of the panel of a pod; None for a pod of this scheduler. about: the trace events that
     are about it, oldest first."""
+    numbered = [*enumerate(about)]
+    verdicts = pair_verdicts(numbered)
     events = [event for event in about if isinstance(event, OutsideEvent)]
     waits_for = (entry.scheduler or "") if entry is not None else ""
     if not events and not waits_for:
@@ -49,13 +57,22 @@ def outside_pod(pod: str, entry: QueuePlace | None, about: Sequence[trace.Event]
         message=message,
         meaning=reasons.unplaced(message),
         waiting=bool(waits_for),
-        acts=[act(event) for event in reversed(events)],
+        acts=[
+            act(seq, event, verdicts.get(seq))
+            for seq, event in reversed(numbered)
+            if isinstance(event, OutsideEvent)
+        ],
     )
 
 
-def act(event: OutsideEvent) -> OutsideAct:
+def act(seq: int, event: OutsideEvent, judged: AnyVerdict | None) -> OutsideAct:
     tone, text = act_in_words(event)
-    return OutsideAct(fmt.clock(event.t), tone, text)
+    if judged is None:
+        return OutsideAct(seq, fmt.clock(event.t), tone, text)
+    word = gettext(VERDICTS[judged.verdict])
+    return OutsideAct(
+        seq, fmt.clock(event.t), TONES.get(judged.verdict, tone), text, word, verdict_reason(judged)
+    )
 
 
 def act_in_words(event: OutsideEvent) -> tuple[Tone, str]:

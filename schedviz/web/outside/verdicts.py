@@ -1,18 +1,51 @@
 """Verdicts on the decisions of a mirrored scheduler, as sentences: one word, and why."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
+from schedviz.web.text import format as fmt
 from schedviz.web.text.links import node_link, pod_link
 from schedviz.web.text.tone import Tone
 from simulator import trace
 from simulator.trace.verdicts import Verdict
-from simulator.verdict_words import CANDIDATE, FIGURE, VERDICTS, AnyVerdict, reasons_of
+from simulator.verdict_words import CANDIDATE, COUNTED, FIGURE, VERDICTS, AnyVerdict, reasons_of
 
+ACTS: Final[dict[type[trace.Event], type[trace.Event]]] = {
+    trace.BindingJudged: trace.OutsideBound,
+    trace.FailureJudged: trace.OutsideFailed,
+    trace.PreemptionJudged: trace.OutsidePreempted,
+}
+"""What each kind of verdicts is about."""
 TONES: Final[dict[Verdict, Tone]] = {"differs": "warn", "impossible": "bad", "unknown": "warn"}
+
+
+def pair_verdicts(events: Iterable[tuple[int, trace.Event]]) -> dict[int, AnyVerdict]:
+    """Return the verdicts by the numbers of the acts that they are about. events: oldest first."""
+    last: dict[tuple[type[trace.Event], str], int] = {}
+    found: dict[int, AnyVerdict] = {}
+    for number, event in events:
+        if isinstance(event, AnyVerdict):
+            act = last.get((ACTS[type(event)], event.pod))
+            if act is not None:
+                found[act] = event
+        elif type(event) in ACTS.values():
+            last[type(event), getattr(event, "pod", "")] = number
+    return found
+
+
+def verdict_summary(events: Iterable[trace.Event]) -> str:
+    """Return how many verdicts of each kind there are: "412 agree, 3 tie, 1 differs"; "" = there are none."""
+    counts = Counter(event.verdict for event in events if isinstance(event, AnyVerdict))
+    return fmt.listed(
+        ngettext(*COUNTED[verdict], counts[verdict]) % {"n": fmt.number(counts[verdict])}
+        for verdict in COUNTED
+        if counts[verdict]
+    )
 
 
 def verdict_sentence(base: str, event: AnyVerdict | trace.VictimReplaced) -> tuple[Tone, SafeString]:
