@@ -208,7 +208,8 @@ class Session:
                 renewal = self._renewed(sandbox, leader.lease)
             leader.run(renewal, SLICE_SECONDS)
             # The Simulation has noted by now what was decided.
-            leader.note([replace(each, t=leader.clock.sim) for each in self._judge.take(self._now())])
+            now = leader.clock.now(renewal.wall.now())
+            leader.note([replace(each, t=now) for each in self._judge.take(self._now())])
             received = [each.received for each in batch if each.received]
             self._note_trouble(sandbox, leader.lease, time.monotonic() - min(received) if received else 0.0)
             ring(self._name)

@@ -77,13 +77,18 @@ def test_pods_that_ask_for_a_zone_are_a_row_of_their_own_which_names_it() -> Non
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     entries = [waiting("a", CPU), waiting("b", CPU)]
     (row,) = shown(*entries, nodeSelector={zone: "b"}).causes
-    assert (row.deciding, row.count) == ("59 have too little cpu in zone b", 2)
+    assert (row.deciding, row.count) == ("59 have too little cpu in b", 2)
     (either,) = shown(*entries, affinity={"nodeAffinity": required}).causes
-    assert either.deciding == "59 have too little cpu in zone b, c"
+    assert either.deciding == "59 have too little cpu in b, c"
     anywhere = {"nodeSelectorTerms": [*terms, {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": anywhere}}
     assert shown(*entries, affinity=affinity).causes[0].deciding == "59 have too little cpu"
     assert len({row.id, either.id}) == 2
+    elsewhere = "4 node(s) didn't match Pod's node affinity/selector"
+    message = f"0/6 nodes are available: 2 Insufficient cpu, {elsewhere}."
+    (row,) = shown(waiting("a", message), nodeSelector={zone: "b"}).causes
+    assert row.deciding == "2 have too little cpu in b"
+    assert row.also == "4 do not match its affinity or selector"
 
 
 def test_pods_of_an_outside_scheduler_are_grouped_by_what_it_says() -> None:
@@ -102,6 +107,7 @@ def test_pods_of_an_outside_scheduler_are_grouped_by_what_it_says() -> None:
     assert rows["nominated to n1"] == ["preempts"]
     assert view.first
     assert view.first.label == "next"
+    assert view.outside
 
 
 def test_a_number_that_is_not_that_of_all_pods_says_so() -> None:

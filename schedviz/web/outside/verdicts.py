@@ -74,7 +74,7 @@ def verdict_sentence(base: str, event: AnyVerdict | trace.VictimReplaced) -> tup
 
 
 def verdict_word(event: AnyVerdict) -> SafeString:
-    return format_html('<b class="verdict">{}</b>', gettext(VERDICTS[event.verdict]))
+    return format_html("<b>{}</b>", gettext(VERDICTS[event.verdict]))
 
 
 def verdict_reason(event: trace.Event) -> str:

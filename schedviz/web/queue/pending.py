@@ -36,6 +36,8 @@ PODS_AT_MOST: Final = 25
 PODS_OF_ONE_AT_MOST: Final = 500
 """Maximum number of pods that a row lists on the page of its own."""
 NAMES_AT_MOST: Final = 3
+NOT_SELECTED: Final = "node(s) didn't match Pod's node affinity/selector"
+"""NodeAffinity's reason."""
 
 DAY: Final = 24 * 3600 * SECOND
 TICKS: Final = 7200 * SECOND
@@ -133,6 +135,8 @@ class PendingView(msgspec.Struct, frozen=True):
     """The number of pods of which each can be tried: those in the queue that no plugin gates."""
     chosen: str
     """The id of the row that is shown alone; "" = all are shown."""
+    outside: bool
+    """Whether all of them wait for outside schedulers, so that activeQ says nothing."""
 
 
 class _Member(NamedTuple):
@@ -165,6 +169,7 @@ def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> Pend
             entry.lane in ("activeQ", "backoffQ", "unschedulable") for entry in picture.queue_places.values()
         ),
         chosen=chosen,
+        outside=_all_outside(picture),
     )
 
 
@@ -172,9 +177,14 @@ def _next_ones(picture: PendingPods) -> list[QueuePlace]:
     """Return the pods of which one is tried next: those in activeQ, or, where all pods wait for an outside
     scheduler, those that it has not failed to schedule."""
     entries = picture.queue_places.values()
-    if any(entry.lane not in ("outside", "gated") for entry in entries):
-        return [entry for entry in entries if entry.lane == "activeQ"]
-    return [entry for entry in entries if entry.lane == "outside" and not entry.message]
+    if _all_outside(picture):
+        return [entry for entry in entries if entry.lane == "outside" and not entry.message]
+    return [entry for entry in entries if entry.lane == "activeQ"]
+
+
+def _all_outside(picture: PendingPods) -> bool:
+    lanes = {entry.lane for entry in picture.queue_places.values()}
+    return "outside" in lanes and lanes <= {"outside", "gated"}
 
 
 def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> PendingCause:
@@ -191,13 +201,25 @@ def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> P
         return PendingCause("error", entry.message)
     if entry.nominated_node:
         return PendingCause("victims", entry.nominated_node)
-    rejection = find_rejection(entry.message)
+    zones = record.zones if record else ()
+    rejection = _rejection(entry.message, zones)
     if rejection is None:
         return PendingCause("unschedulable", entry.message)
     known = find_reason(rejection.whole)
     if known:
         return PendingCause("unschedulable", known[0].pattern.pattern)
-    return PendingCause("unschedulable", rejection.deciding, record.zones if record else ())
+    chosen = rejection.deciding != NOT_SELECTED
+    return PendingCause("unschedulable", rejection.deciding, zones if chosen else ())
+
+
+def _rejection(message: str, zones: Sequence[str]) -> deciding.Rejection | None:
+    """Return the reasons of a message. Where a pod asks for nodes of some zones, that the other nodes are not
+    there decides last."""
+    found = find_rejection(message)
+    if found is None or not zones or found.deciding != NOT_SELECTED:
+        return found
+    first, *others = found.reasons
+    return msgspec.structs.replace(found, reasons=(*others, first))
 
 
 def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> PendingCause:
@@ -236,7 +258,7 @@ def _row(
     first = nsmallest(at_most, members, key=lambda each: (ORDER.index(each.lane), sort_key(each.entry)))
     top = first[0].entry
     messages = dict.fromkeys([top.message, *(each.entry.message for each in members)])
-    known = [find_rejection(message) for message in messages]
+    known = [_rejection(message, cause.zones) for message in messages]
     rejections = [each for each in known if each is not None]
     if cause.kind != "unschedulable" or len(rejections) < len(known):
         rejections = []
@@ -283,7 +305,7 @@ def _deciding_words(cause: PendingCause, rejections: Sequence[deciding.Rejection
         text = counted_text(rejections[0].deciding, max(counts))
         if cause.zones:
             values = {"reason": text, "zones": fmt.listed(cause.zones)}
-            text = gettext("%(reason)s in zone %(zones)s") % values
+            text = gettext("%(reason)s in %(zones)s") % values
         return text if len(counts) == 1 else gettext("at most %(reason)s") % {"reason": text}
     match cause.kind:
         case "unschedulable":
