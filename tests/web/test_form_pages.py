@@ -219,6 +219,18 @@ def test_pod_groups_are_switched_on_and_off_where_the_version_has_them(
         "disruptionMode": "PodGroup",
         "priority": 0,
     }
+    workload = fields | {"name": "job", "template": "workers"}
+    client.post(f"/s/{sandbox_name}/new/workload/", workload, headers=HTMX)
+    made = sandbox.get("workloads.scheduling.k8s.io", "default/job")
+    assert made
+    [template] = made["spec"]["podGroupTemplates"]
+    assert (template["name"], template["schedulingPolicy"]) == ("workers", {"gang": {"minCount": 2}})
+    of_template = {**fields, "name": "of-job", "template": "job/workers"}
+    client.post(f"/s/{sandbox_name}/new/podgroup/", of_template, headers=HTMX)
+    made = sandbox.get("podgroups.scheduling.k8s.io", "default/of-job")
+    assert made
+    reference = {"workloadName": "job", "podGroupTemplateName": "workers"}
+    assert made["spec"]["podGroupTemplateRef"] == {"workload": reference}
     pod = {"name": "train-1", "namespace": "default", "workload": "Pod", "copies": "1", "pod_group": "train"}
     client.post(f"/s/{sandbox_name}/new/pod/", pod, headers=HTMX)
     member = sandbox.get("pods", "default/train-1")

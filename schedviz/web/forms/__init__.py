@@ -9,7 +9,7 @@ from schedviz.web.forms.disruption_budget import DisruptionBudgetForm
 from schedviz.web.forms.node import NodeForm
 from schedviz.web.forms.plain import PlainForm
 from schedviz.web.forms.pod import PodForm
-from schedviz.web.forms.pod_group import PodGroupForm
+from schedviz.web.forms.pod_group import PodGroupForm, WorkloadForm
 from schedviz.web.forms.priority_class import PriorityClassForm
 from schedviz.web.forms.resource_claim import ResourceClaimForm, ResourceClaimTemplateForm
 
@@ -19,6 +19,7 @@ FORMS: Final[dict[str, type[ManifestForm]]] = {
     "poddisruptionbudget": DisruptionBudgetForm,
     "node": NodeForm,
     "podgroup": PodGroupForm,
+    "workload": WorkloadForm,
     "deviceclass": DeviceClassForm,
     "resourceclaim": ResourceClaimForm,
     "resourceclaimtemplate": ResourceClaimTemplateForm,
