@@ -197,7 +197,9 @@ def test_a_group_is_one_chip_in_the_queue_and_one_mark_on_the_time_axis(client: 
     assert page.count('class="mark') == 2
     world.create(member("train-4", "train", "9"))
     world.slice()
-    assert "4 on nodes" in text_of(client, world, "")
+    page = text_of(client, world, "")
+    assert "4 on nodes" in page
+    assert ">5, needs 4</b>" in page
 
 
 def test_a_lane_shows_a_hundred_groups_within_its_bounds(client: Client, world: World) -> None:

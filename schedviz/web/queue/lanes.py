@@ -242,7 +242,10 @@ def needs_words(members: int, record: GroupRecord | None) -> str:
         return gettext("PodGroup missing")
     if record.min_count is None:
         return ""
-    return gettext("%(n)s of %(min)s") % {"n": members, "min": record.min_count}
+    values = {"n": members, "min": record.min_count}
+    if members > record.min_count:
+        return gettext("%(n)s, needs %(min)s") % values
+    return gettext("%(n)s of %(min)s") % values
 
 
 def order_hint(first: QueuePlace) -> str:

@@ -28,7 +28,10 @@ QUALITY: Final = 90
 def main(names: list[str]) -> int:
     shots = [shot for shot in SHOTS if not names or shot.name in names]
     path = chromium.find()
-    reason = chromium.missing() if path is None else "" if fonts.is_there() else fonts.install()
+    is_chinese = any(variant.name == "chinese" for shot in shots for variant in shot.variants)
+    reason = chromium.missing() if path is None else ""
+    if is_chinese and not fonts.is_there():
+        reason = reason or fonts.install()
     if reason:
         print(reason, file=sys.stderr)
         return 1
@@ -46,7 +49,7 @@ def main(names: list[str]) -> int:
             places = prepare(page, Path(folder))
             page.close()
             for shot in shots:
-                for variant in VARIANTS:
+                for variant in shot.variants:
                     take(browser, url, shot, variant, places)
             browser.close()
         finally:

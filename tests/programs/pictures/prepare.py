@@ -8,8 +8,9 @@ from typing import Any, Final
 from playwright.sync_api import Page, expect
 
 from tests.dumps import as_list, cluster
-from tests.programs.pictures.shots import QUESTION, REAL, Places, open_sandbox
+from tests.programs.pictures.shots import GANGS, QUESTION, REAL, Places, open_sandbox
 from tests.real_cluster import real_cluster
+from tests.waiting import eventually
 
 UNSCHEDULABLE: Final = 3
 """Pods of the imported cluster that are tried before it is paused again."""
@@ -20,6 +21,8 @@ def prepare(page: Page, folder: Path) -> Places:
     preemptor, seq = stop_demo_at_a_preemption(page)
     bring(page, folder, REAL, as_list(real_cluster()))
     bring(page, folder, QUESTION, as_list(cluster()))
+    for scenario, seconds in GANGS.items():
+        play(page, scenario, seconds)
     return Places(
         preemptor=preemptor,
         pending=first_pending(page),
@@ -49,6 +52,19 @@ def bring(page: Page, folder: Path, name: str, dump: str) -> None:
     page.locator("input[name=name]").fill(name)
     page.locator("button[name=do][value=create]").click()
     expect(page).to_have_url(f"/s/{name}/imported/")
+
+
+def play(page: Page, scenario: str, seconds: int) -> None:
+    """Create a sandbox of a scenario, with its name, and let simulated time pass."""
+    made = page.request.post("/api/sandboxes", data={"name": scenario, "scenario": scenario, "paused": True})
+    assert made.ok, made.text()
+    run = {"until": "time", "for": f"{seconds}s"}
+    assert page.request.post(f"/api/sandboxes/{scenario}/run", data=run).ok
+    eventually(
+        lambda: page.request.get(f"/api/sandboxes/{scenario}").json()["paused"],
+        "the scenario is played",
+        60.0,
+    )
 
 
 def first_pending(page: Page) -> str:

@@ -2,15 +2,19 @@
 
 Every page is opened by its address or by keys, so that one way serves all screens and languages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from playwright.sync_api import Page
+
+from tests.programs.pictures.variants import OF_DOCUMENTS, VARIANTS, Variant
 
 REAL: Final = "real-cluster"
 """The sandbox of the imported cluster (tests/real_cluster.py)."""
 QUESTION: Final = "question"
 """A paused sandbox, in which the predict mode asks a question."""
+GANGS: Final = {"pod-groups": 20, "racks": 9, "group-preemption": 14}
+"""Scenarios of pod groups, and the simulated seconds after which they are shown, paused."""
 
 
 class Places(NamedTuple):
@@ -28,6 +32,7 @@ class Places(NamedTuple):
 class Shot(NamedTuple):
     name: str
     show: Callable[[Page, Places], None]
+    variants: Sequence[Variant] = VARIANTS
 
 
 def home(page: Page, places: Places) -> None:
@@ -78,6 +83,22 @@ def ideas(page: Page, places: Places) -> None:
     page.goto("/ideas/")
 
 
+def gang(page: Page, places: Places) -> None:
+    open_sandbox(page, "/s/pod-groups/pod-groups/default/render/")
+    page.locator("#suppose-ask").click()
+    page.locator(".offers").wait_for()
+
+
+def placements(page: Page, places: Places) -> None:
+    open_sandbox(page, "/s/racks/pod-groups/default/train/")
+    page.locator("#pod-group-panel .placements").evaluate("each => each.closest('section').scrollIntoView()")
+
+
+def units(page: Page, places: Places) -> None:
+    open_sandbox(page, "/s/group-preemption/pod-groups/default/serve/")
+    page.locator("#pod-group-panel .units").evaluate("each => each.closest('section').scrollIntoView()")
+
+
 SHOTS: Final = (
     Shot("home", home),
     Shot("live", live),
@@ -89,6 +110,9 @@ SHOTS: Final = (
     Shot("pending", pending),
     Shot("form", form),
     Shot("ideas", ideas),
+    Shot("gang", gang, OF_DOCUMENTS),
+    Shot("placements", placements, OF_DOCUMENTS),
+    Shot("units", units, OF_DOCUMENTS),
 )
 
 

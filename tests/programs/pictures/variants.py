@@ -20,3 +20,5 @@ VARIANTS: Final = (
     Variant("dark", {"viewport": PROJECTOR, "color_scheme": "dark"}),
     Variant("chinese", {"viewport": PROJECTOR, "locale": "zh-CN"}),
 )
+OF_DOCUMENTS: Final = tuple(each for each in VARIANTS if each.name in ("light", "dark"))
+"""Those of a page that only a document shows."""
