@@ -6,6 +6,7 @@ It is tried by the scheduler's own group cycle, on a copy of the cluster in whic
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Final
 
 from simulator.api import Change, Micros
 from simulator.apiserver.resources import PODS
@@ -23,6 +24,10 @@ from simulator.trace import Event, PodGroupCycleStarted
 from simulator.versions.feature_gates import GENERIC_WORKLOAD
 from simulator.what_if.answer import AttemptOutcome, GangOutcome
 from simulator.what_if.situation import NAMED_AT_MOST, Situation
+
+PREEMPTION_WORK_AT_MOST: Final = 16_000
+"""Maximum number of members times bound pods with which preemption is tried for unequal members: some ten
+seconds."""
 
 
 def find_gang(situation: Situation) -> PodGroup | None:
@@ -106,7 +111,7 @@ class GangSituation(Situation):
         gate = self._gate()
         if gate is not None:
             return AttemptOutcome("gated", message=gate.message)
-        result, _ = self._tried()
+        result, _ = self._tried(preempts=self._preemption_is_short())
         placed = {each.info.pod.key: each.node for each in result.members if each.placed}
         refused = next((each for each in result.members if not each.placed), None)
         bound, group = self.bound_count, self.group
@@ -131,6 +136,12 @@ class GangSituation(Situation):
         if refused is not None:
             message = f"{refused.info.pod.key}: {refused.message}"
         return AttemptOutcome("unschedulable", message=message, gang=gang)
+
+    def _preemption_is_short(self) -> bool:
+        """Whether the preemption for the gang is a bounded work: that of unequal pods tries all of them once
+        for each unit, in one step that cannot be stopped."""
+        unequal = any(pod.spec != self.members[0].spec for pod in self.members)
+        return not unequal or len(self.members) * len(self.cluster.pods) <= PREEMPTION_WORK_AT_MOST
 
     def _gate(self) -> Status | None:
         """Return why no member is queued; None if one is."""

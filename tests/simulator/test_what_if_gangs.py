@@ -18,6 +18,7 @@ from simulator.objects.pod_group import POD_GROUPS
 from simulator.plugins.registry import load, profiles
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_36
+from simulator.what_if import gang
 from simulator.what_if.answer import Suggestion, WhatIfAnswer
 from simulator.what_if.gang import turns_of
 from simulator.what_if.rivals import with_rivals
@@ -94,9 +95,9 @@ def test_a_gang_that_lacks_room_gets_nodes_or_a_smaller_min_count() -> None:
             "default/train",
             "unschedulable",
         )
-        gang = answer.now.gang
-        assert gang is not None
-        assert (gang.fits, gang.size, gang.needs) == (1, 4, 4)
+        now = answer.now.gang
+        assert now is not None
+        assert (now.fits, now.size, now.needs) == (1, 4, 4)
         assert answer.lacks[0].obstacles[0].short_by == "2"
         assert changes(answer) == [("min-count", "minCount", "1"), ("nodes", "n1", "2")]
         for each in answer.suggestions:
@@ -173,6 +174,17 @@ def random_story(found: Lab, seed: int) -> None:
     found.run(5)
 
 
+def test_the_preemption_of_unequal_pods_is_bounded_in_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab(ALL) as found:
+        found.create(priority_class("low", 0), node("n1", "4"), pod("old", "3"))
+        found.run(5)
+        found.create(group("train", 2), member("train-0", "train", "2"), member("train-1", "train", "1"))
+        found.run(5)
+        assert "group-priority" in [each.kind for each in asked(found, "train-0").suggestions]
+        monkeypatch.setattr(gang, "PREEMPTION_WORK_AT_MOST", 1)
+        assert "group-priority" not in [each.kind for each in asked(found, "train-0").suggestions]
+
+
 @pytest.mark.sampled
 def test_random_gangs_do_as_was_said() -> None:
     kinds = set()
@@ -186,10 +198,10 @@ def test_random_gangs_do_as_was_said() -> None:
             with lab(gates) as after:
                 random_story(after, seed)
                 change(after, each)
-                gang = each.outcome.gang
-                assert gang is not None
+                then = each.outcome.gang
+                assert then is not None
                 if each.outcome.kind == "bound":
-                    assert bound(after, "train") == gang.fits, (seed, each.kind)
+                    assert bound(after, "train") == then.fits, (seed, each.kind)
                 else:
                     tries = [each.victims for each in after.of(trace.PodGroupPreempted)]
                     first = next(victims for victims in tries if victims)
