@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from simulator.questions.ask import AnyAnswer
+from simulator.questions.fields import QuestionFields
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.stepping import Unit
 from simulator.trace import AnyEvent
@@ -194,6 +196,22 @@ class QuestionAnswer(msgspec.Struct, frozen=True):
     """The changes that would let the pod run."""
     preventions: list[Prevention]
     """The changes that would have prevented its eviction."""
+
+
+class ClusterQuestion(QuestionFields, Request, frozen=True, forbid_unknown_fields=True):
+    """A question about the whole cluster (docs/QUESTIONS.md)."""
+
+
+class ClusterAnswer(msgspec.Struct, frozen=True):
+    """A question about the whole cluster, and what was found; all of it when ``state`` is ``done``."""
+
+    id: str
+    state: Literal["waiting", "running", "done", "stopped", "late", "failed"]
+    done: float
+    """How much of the work is done, 1.0 = all."""
+    trouble: str
+    """The reason of a failure; "" = the question has not failed."""
+    answer: AnyAnswer | None
 
 
 class StatusCause(msgspec.Struct, frozen=True, omit_defaults=True):

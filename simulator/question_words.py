@@ -17,6 +17,7 @@ DRAINED: Final = gettext_noop(
     "Nodes: %(nodes)s. Pods that leave them: %(count)s. Of these, %(again)s run again, %(pending)s are "
     "pending, and %(gone)s are not created again."
 )
+DRAINED_NOTHING: Final = gettext_noop("Nodes: %(nodes)s. No pod leaves them.")
 DRAINED_IN_ROUNDS: Final = gettext_noop(
     "Disruption budgets let them leave in %(rounds)s rounds; the last one leaves after %(time)s."
 )
@@ -82,6 +83,9 @@ OWNERS_MISSING: Final = gettext_noop(
     "The objects lack the controllers of %(count)s pods, so these are not created again here."
 )
 
+ADDED: Final = gettext_noop("added")
+DRAINED_NODE: Final = gettext_noop("drained")
+REMOVED_NODE: Final = gettext_noop("removed")
 ANSWER_TABLES: Final[dict[str, str]] = {
     "pods": gettext_noop("Pods"),
     "evicted": gettext_noop("Evicted by preemption"),

@@ -7,6 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
+
 from simulator.api import Manifest, Micros
 from simulator.apiserver.lookup import find_by_name
 from simulator.apiserver.manifest import parse_manifests
@@ -15,6 +17,8 @@ from simulator.apiserver.resources import PODS
 from simulator.explanation import Explanation
 from simulator.memory_sandbox import NotReached
 from simulator.objects.durations import parse_duration
+from simulator.questions.ask import AnyAnswer
+from simulator.questions.fields import QuestionFields, QuestionName
 from simulator.scheduler.stepping import Unit
 from simulator.trace import Event, Nominated
 from simulator.what_if.answer import WhatIfAnswer
@@ -162,6 +166,12 @@ class Sandbox(ABC):
         evicted."""
         return self._preventions(pod_key(pod))
 
+    def ask(self, question: QuestionName, **fields: Any) -> AnyAnswer:
+        """Ask about the whole cluster, on a copy: ``fits``, ``more``, ``drain``, ``removable``, ``add`` or
+        ``evictions``. fields: those of :class:`simulator.questions.fields.QuestionFields`, such as
+        ``manifests=[...]``. Raises ValueError for wrong ones, StatusError for a refused manifest."""
+        return self._ask_cluster(msgspec.convert({"question": question, **fields}, QuestionFields))
+
     def trace(
         self,
         kind: type[E] = Event,  # type: ignore[assignment]  # the default means all events
@@ -221,6 +231,8 @@ class Sandbox(ABC):
     def _what_if(self, pod: str) -> WhatIfAnswer: ...
     @abstractmethod
     def _preventions(self, pod: str) -> builtins.list[Prevention]: ...
+    @abstractmethod
+    def _ask_cluster(self, fields: QuestionFields) -> AnyAnswer: ...
     @abstractmethod
     def _trace(self, after: int) -> Sequence[tuple[int, Event]]: ...
 

@@ -17,6 +17,10 @@ from simulator.config import ConfigError
 from simulator.explanation import Explanation, explain_pod
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.plugins.registry import load, profiles
+from simulator.questions.answer import AskedCluster
+from simulator.questions.ask import AnyAnswer
+from simulator.questions.evictions import evictions_of_trace, owners_of, sum_evictions
+from simulator.questions.fields import QuestionFields, begin_question
 from simulator.scheduler.stepping import Unit, run_condition
 from simulator.trace import CycleStarted, Event
 from simulator.versions.feature_gates import FeatureGateError
@@ -148,6 +152,19 @@ class LocalSandbox(Sandbox):
         began = next(n for n, each in numbered if isinstance(each, CycleStarted) and each.cycle == cycle)
         before, preemptor = self.branch(at=began - 1).memory, self._explain(pod).preemptor
         return [*find_preventions(_situation(before, before.list_all()[PODS.id][preemptor], cycle), pod)]
+
+    def _ask_cluster(self, fields: QuestionFields) -> AnyAnswer:
+        memory = self.memory
+        if fields.question == "evictions":
+            events = (event for _, event in memory.trace())
+            return sum_evictions(*evictions_of_trace(events), owners_of(memory.list_all()))
+        seed, objects = memory.options.seed, memory.list_all()
+        question = begin_question(
+            AskedCluster(objects, memory.config(), memory.features, seed, memory.now()), fields
+        )
+        for _ in question.run():
+            pass
+        return question.answer()
 
     def _trace(self, after: int) -> Sequence[tuple[int, Event]]:
         return self.memory.trace(after)

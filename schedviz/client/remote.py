@@ -14,6 +14,7 @@ from schedviz.sandbox_documents import (
     EVENTS_AT_MOST,
     PATH,
     BranchRequest,
+    ClusterAnswer,
     CreateRequest,
     ObjectList,
     ObjectsRequest,
@@ -28,6 +29,8 @@ from simulator.api import Manifest, Micros
 from simulator.apiserver.resource import Resource
 from simulator.explanation import Explanation
 from simulator.objects.durations import format_duration
+from simulator.questions.ask import AnyAnswer
+from simulator.questions.fields import QuestionFields
 from simulator.scenario import Scenario
 from simulator.scheduler.stepping import Unit
 from simulator.trace import Event
@@ -211,6 +214,18 @@ class RemoteSandbox(Sandbox):
         if found.state != "done":
             raise RuntimeError(f"the question is {found.state}: {found.trouble}")
         return found
+
+    def _ask_cluster(self, fields: QuestionFields) -> AnyAnswer:
+        path = f"{self._path}/questions"
+        asked = self._connection.ask(ClusterAnswer, "POST", path, fields)
+        found = self._poll(
+            "the question is answered",
+            lambda: self._connection.ask(ClusterAnswer, "GET", f"{path}/{asked.id}"),
+            lambda found: found.state not in ("waiting", "running"),
+        )
+        if found.answer is None:
+            raise RuntimeError(f"the question is {found.state}: {found.trouble}")
+        return found.answer
 
     def _pod_path(self, pod: str) -> str:
         namespace, _, name = pod.partition("/")

@@ -1,21 +1,31 @@
-"""The Celery tasks of job runners: one question, and one turn of a comparison."""
+"""The Celery tasks of job runners: one question about a pod, and one turn of a comparison or of a question
+about a cluster."""
 
 from functools import cache
 
 from schedviz.celery import app
-from schedviz.jobs.comparison_job import COMPARISONS
-from schedviz.jobs.comparison_turns import ComparisonTurns
+from schedviz.jobs.asked_job import ASKED, AskedJob
+from schedviz.jobs.asked_work import asked_turns
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
+from schedviz.jobs.comparison_work import comparison_turns
 from schedviz.jobs.find_answer import find_answer
+from schedviz.jobs.job import J
 from schedviz.jobs.job_runner import own_jobs_queue
 from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.job_turns import JobTurns
 from schedviz.jobs.question import QUESTIONS
 from schedviz.log_context import log_context
 from schedviz.store.default import default_store
 
 
 @cache
-def _comparison_turns() -> ComparisonTurns:
-    return ComparisonTurns(default_store(), JobStore(default_store(), COMPARISONS))
+def _comparison_turns() -> JobTurns[ComparisonJob]:
+    return comparison_turns(default_store())
+
+
+@cache
+def _asked_turns() -> JobTurns[AskedJob]:
+    return asked_turns(default_store())
 
 
 @app.task(name=QUESTIONS.task)
@@ -30,8 +40,17 @@ def answer_question(key: str, job_id: str) -> None:
 
 @app.task(name=COMPARISONS.task)
 def run_comparison_turn(key: str, job_id: str) -> None:
+    _run_turn(_comparison_turns(), JobStore(default_store(), COMPARISONS), key, job_id)
+
+
+@app.task(name=ASKED.task)
+def run_asked_turn(key: str, job_id: str) -> None:
+    _run_turn(_asked_turns(), JobStore(default_store(), ASKED), key, job_id)
+
+
+def _run_turn(turns: JobTurns[J], jobs: JobStore[J], key: str, job_id: str) -> None:
     with log_context(job=job_id):
-        job = _comparison_turns().run_turn(key)
+        job = turns.run_turn(key)
     if job:
-        # The memory of this process holds both clusters, so only this process can run the next turn.
-        JobStore(default_store(), COMPARISONS).send_task(job, own_jobs_queue())
+        # The memory of this process holds its clusters, so only this process can run the next turn.
+        jobs.send_task(job, own_jobs_queue())

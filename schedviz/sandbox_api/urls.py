@@ -5,9 +5,9 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 
 from schedviz.api import body
-from schedviz.limits.counts import CREATION, QUESTION
+from schedviz.limits.counts import COMPARISON, CREATION, QUESTION
 from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, ApiRoute
-from schedviz.sandbox_api import clock_views, openapi, reading_views, sandbox_views
+from schedviz.sandbox_api import clock_views, openapi, question_views, reading_views, sandbox_views
 from schedviz.sandbox_api.operations import ByMethod, operation
 
 
@@ -63,6 +63,22 @@ urlpatterns: Final = [
     ApiRoute(f"{_ONE}/step", ByMethod(post=clock_views.step), "sandbox-step", write=EDIT, changes=True),
     ApiRoute(f"{_ONE}/run", ByMethod(post=clock_views.run), "sandbox-run", write=EDIT, changes=True),
     ApiRoute(f"{_ONE}/trace", ByMethod(get=reading_views.read_trace), "sandbox-trace", read=VIEW),
+    ApiRoute(
+        f"{_ONE}/questions",
+        ByMethod(post=question_views.ask_cluster),
+        "sandbox-questions",
+        write=VIEW,
+        changes=False,
+        counts=COMPARISON,
+    ),
+    ApiRoute(
+        f"{_ONE}/questions/<slug:number>",
+        ByMethod(get=question_views.read_cluster_question, delete=question_views.stop_cluster_question),
+        "sandbox-one-question",
+        read=VIEW,
+        write=VIEW,
+        changes=False,
+    ),
     ApiRoute(f"{_POD}/explanation", ByMethod(get=reading_views.explain), "sandbox-explanation", read=VIEW),
     ApiRoute(
         f"{_POD}/question",

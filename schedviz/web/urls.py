@@ -7,6 +7,7 @@ from django.views.i18n import set_language
 from schedviz.access.account import Role
 from schedviz.limits.counts import COMPARISON, CREATION, IMPORT, QUESTION, ROOM
 from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, Route
+from schedviz.web.ask import views as ask
 from schedviz.web.clock import views as clock
 from schedviz.web.commands import views as command
 from schedviz.web.compare import views as comparisons
@@ -182,6 +183,19 @@ urlpatterns: Final = [
     ),
     Route(f"{_ROOM}/teach/<str:token>/", room_teacher.teacher_link, "teach-link", read=PUBLIC),
     Route(f"{_ROOM}/projector/", room_teacher.projector, "room-projector", read=PUBLIC, teacher=True),
+    Route(
+        f"{_SANDBOX}/ask/",
+        ask.ask_form,
+        "ask",
+        read=VIEW,
+        write=VIEW,
+        changes=False,
+        counts=COMPARISON,
+    ),
+    Route(f"{_SANDBOX}/ask/<slug:number>/", ask.asked_page, "asked", read=VIEW),
+    Route(f"{_SANDBOX}/ask/<slug:number>/stop/", ask.stop_asked, "stop-asked", write=VIEW, changes=False),
+    Route(f"{_SANDBOX}/ask/<slug:number>/answer.json", ask.asked_json, "asked-json", read=VIEW),
+    Route(f"{_SANDBOX}/ask/<slug:number>/<slug:table>.csv", ask.asked_csv, "asked-csv", read=VIEW),
     Route(f"{_SANDBOX}/", page.sandbox_page, "sandbox", read=VIEW),
     Route(f"{_SANDBOX}/start-over/", home.start_over, "start-over", read=EDIT, write=EDIT, changes=True),
     Route(f"{_SANDBOX}/undo/", undo.undo_last_edit, "undo", read=EDIT, write=EDIT, changes=True),

@@ -9,7 +9,6 @@ input. Each question runs on a copy; Ctrl-C stops it, and what was found until t
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ import msgspec
 
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import StatusError
 from simulator.command_line.answer_text import answer_csv, answer_json, answer_lines
 from simulator.command_line.files import (
@@ -34,17 +33,10 @@ from simulator.command_line.version_options import add_version_options, features
 from simulator.commands.clean import import_now, refusal_lines
 from simulator.config import ConfigError
 from simulator.kernel.prepared_types import prepared
-from simulator.questions.add_nodes import AddParameters
 from simulator.questions.answer import Answer, AskedCluster, AskedQuestion, BadQuestion
-from simulator.questions.ask import AnyParameters, begin
-from simulator.questions.drain import DrainParameters
 from simulator.questions.eviction_events import PodEvent
 from simulator.questions.evictions import Owners, sum_evictions
-from simulator.questions.fits import FitsParameters
-from simulator.questions.how_many_more import COUNTED_AT_MOST, MoreParameters
-from simulator.questions.node_selection import NodeChoice
-from simulator.questions.removable import RemovableParameters
-from simulator.questions.shape_text import parse_shapes
+from simulator.questions.fields import QuestionFields, begin_question
 
 REPORTED_AFTER: Final = 0.2
 """Seconds between two reports of the progress."""
@@ -57,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more = _add(questions, "more", "how many more of a pod, or of a mix of pods, fit")
     more.add_argument("manifests", type=Path, help="YAML or JSON with a pod or workload; several are a mix")
     more.add_argument("--sizes", default="", metavar="N,N", help="the pods of each in a set of the mix")
-    more.add_argument("--at-most", type=int, default=COUNTED_AT_MOST, help="where the counting ends")
+    more.add_argument("--at-most", type=int, default=0, help="where the counting ends")
     drain = _add(questions, "drain", "where the pods of these nodes go, and which cannot leave")
     removable = _add(questions, "removable", "which nodes can be removed, the most first")
     for each in (drain, removable):
@@ -117,9 +109,9 @@ def run(options: argparse.Namespace) -> int:
 
 def ask(options: argparse.Namespace) -> Answer:
     """Raises InputError."""
-    cluster = read_asked_cluster(options)
+    fields, cluster = read_fields(options), read_asked_cluster(options)
     try:
-        question = begin(cluster, PARAMETERS[options.question](options, cluster), options.seeds)
+        question = begin_question(cluster, fields)
     except BadQuestion as wrong:
         raise InputError(str(wrong)) from None
     except ConfigError as wrong:
@@ -184,32 +176,23 @@ def _sizes(text: str) -> list[int]:
         raise InputError(f"--sizes: {text!r} is not a list of whole numbers") from None
 
 
-def _choice(options: argparse.Namespace) -> NodeChoice:
-    if options.emptiest < 0:
-        raise InputError("--emptiest: a number from 1")
-    return NodeChoice(options.node, options.selector, options.zone, options.emptiest)
-
-
-def _drain(options: argparse.Namespace, _: AskedCluster) -> DrainParameters:
-    choice = _choice(options)
-    if not choice.is_given:
-        raise InputError("name the nodes: --node, --selector, --zone or --emptiest")
-    return DrainParameters(choice, options.force, options.delete_emptydir_data)
-
-
-PARAMETERS: Final[dict[str, Callable[[argparse.Namespace, AskedCluster], AnyParameters]]] = {
-    "fits": lambda options, _: FitsParameters(_manifests(options.manifests)),
-    "more": lambda options, _: MoreParameters(
-        _manifests(options.manifests), _sizes(options.sizes), options.at_most
-    ),
-    "drain": _drain,
-    "removable": lambda options, _: RemovableParameters(
-        _choice(options), options.force, options.delete_emptydir_data
-    ),
-    "add": lambda options, cluster: AddParameters(
-        parse_shapes(options.shape, cluster.objects.get(NODES.id, {}))
-    ),
-}
+def read_fields(options: argparse.Namespace) -> QuestionFields:
+    """Raises InputError."""
+    given = vars(options)
+    return QuestionFields(
+        question=options.question,
+        manifests=_manifests(options.manifests) if "manifests" in given else [],
+        sizes=_sizes(given.get("sizes", "")),
+        at_most=given.get("at_most", 0),
+        nodes=given.get("node", []),
+        selector=given.get("selector", ""),
+        zone=given.get("zone", ""),
+        emptiest=given.get("emptiest", 0),
+        force=given.get("force", False),
+        delete_local=given.get("delete_emptydir_data", False),
+        shapes=given.get("shape", []),
+        seeds=options.seeds,
+    )
 
 
 def sum_events(path: Path) -> Answer:

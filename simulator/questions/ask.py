@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from simulator.questions.add_nodes import AddAnswer, AddNodes, AddParameters
-from simulator.questions.answer import Answer, AskedCluster, AskedQuestion
+from simulator.questions.answer import AskedCluster, AskedQuestion
 from simulator.questions.drain import Drain, DrainAnswer, DrainParameters
 from simulator.questions.evictions import EvictionsAnswer
 from simulator.questions.fits import Fits, FitsAnswer, FitsParameters
@@ -17,7 +17,7 @@ AnyAnswer = FitsAnswer | MoreAnswer | DrainAnswer | RemovableAnswer | AddAnswer 
 AnyParameters = FitsParameters | MoreParameters | DrainParameters | RemovableParameters | AddParameters
 
 
-KINDS: Final[Mapping[type[Any], Callable[[AskedCluster, Any], AskedQuestion[Answer]]]] = {
+KINDS: Final[Mapping[type[Any], Callable[[AskedCluster, Any], AskedQuestion[AnyAnswer]]]] = {
     FitsParameters: Fits,
     MoreParameters: HowManyMore,
     DrainParameters: Drain,
@@ -26,7 +26,7 @@ KINDS: Final[Mapping[type[Any], Callable[[AskedCluster, Any], AskedQuestion[Answ
 }
 
 
-def begin(cluster: AskedCluster, parameters: AnyParameters, seeds: int = 1) -> AskedQuestion[Answer]:
+def begin(cluster: AskedCluster, parameters: AnyParameters, seeds: int = 1) -> AskedQuestion[AnyAnswer]:
     """Return the question, which is answered when it is run. seeds: how many are tried, from that of the
     cluster on. Raises BadQuestion, ConfigError; when it is run, also StatusError."""
     whole = with_owners(cluster)

@@ -174,7 +174,8 @@ class Drain:
         counts = count_after(pods)
         rounds = max((pod.order for pod in pods), default=0)
         last = max(pods, key=lambda pod: pod.order).at if pods else ""
-        yield Sentence(words.DRAINED, {"nodes": str(len(self._nodes)), **counts})
+        said = words.DRAINED if pods else words.DRAINED_NOTHING
+        yield Sentence(said, {"nodes": str(len(self._nodes)), **counts})
         if rounds > 1:
             yield Sentence(words.DRAINED_IN_ROUNDS, {"rounds": str(rounds), "time": last})
         waiting = [pod.why for pod in pods if pod.after == "pending"]

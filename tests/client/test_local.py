@@ -116,6 +116,10 @@ def test_an_explanation_says_where_a_pod_is_and_why() -> None:
         assert found.message.startswith("0/2 nodes are available: 2 Insufficient cpu.")
         assert "big is pending in unschedulable" in str(found)
         assert [each.kind for each in sandbox.what_if(big).suggestions] == ["request"]
+        assert sandbox.ask("more", manifests=[pod("small")]).figure >= 1
+        assert sandbox.ask("evictions").figure == 0
+        with pytest.raises(ValueError, match="nodes: there is no node 'n9'"):
+            sandbox.ask("drain", nodes=["n9"])
         with pytest.raises(StatusError) as refused:
             sandbox.explain("nobody")
         assert (refused.value.code, refused.value.reason) == (404, "NotFound")

@@ -131,6 +131,7 @@ def test_a_question(make: Make, job_runner: Process) -> None:
     sandbox.create(pod("big", "8"))
     sandbox.run_for("5s")
     [suggestion] = sandbox.what_if("big").suggestions
+    assert sandbox.ask("removable").complete
     assert (suggestion.kind, suggestion.what, suggestion.after) == ("request", "cpu", "4")
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from schedviz.bundled_scenarios import FIRST, FOLDER
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest, RequestedSide
-from schedviz.jobs.comparison_turns import ComparisonTurns
+from schedviz.jobs.comparison_work import comparison_turns
 from schedviz.jobs.job import JobKind, JobState
 from schedviz.jobs.job_store import RUNNER_LOST, JobStore
 from schedviz.jobs.question import QUESTIONS, Question, question_key
@@ -161,7 +161,7 @@ def test_a_comparison_whose_job_runner_was_killed_is_asked_again_and_begins_agai
     text = (FOLDER / f"{FIRST}.yaml").read_text()
     job = ComparisonJob(request=replace(REQUEST, text=text, seconds=1), state="running", done=0.7)
     jobs.save(job)
-    turns = ComparisonTurns(store, jobs)
+    turns = comparison_turns(store)
     assert turns.run_turn(job.key) is None
     assert jobs.read(job.key) == job, "another job runner runs it"
     silence.pass_for(job, COMPARISONS.silent_seconds)

@@ -8,7 +8,7 @@ from django.test import Client
 
 from schedviz.api import removal, schedulers, write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
-from schedviz.jobs.comparison_turns import ComparisonTurns
+from schedviz.jobs.comparison_work import comparison_turns
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.recording import recording_lines
@@ -44,7 +44,7 @@ def page_of(store: Store, client: Client, asked: dict[str, str]) -> str:
     """The page of a finished comparison."""
     jobs = JobStore(store, COMPARISONS)
     job = jobs.submit(ComparisonJob(request=parse_comparison(store, asked)))
-    turns = ComparisonTurns(store, jobs)
+    turns = comparison_turns(store)
     while turns.run_turn(job.key) is not None:
         pass
     return client.get(f"/compare/{job.id}/").content.decode()

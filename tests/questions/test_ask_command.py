@@ -82,7 +82,7 @@ def test_the_answer_is_json_and_csv(capsys: pytest.CaptureFixture[str], dump: Pa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["drain"], "name the nodes: --node, --selector, --zone or --emptiest"),
+        (["drain"], "nodes: name the nodes, by name, labels or zone, or as the emptiest ones"),
         (["drain", "--node", "x"], "nodes: there is no node 'x'"),
         (["add", "--shape", "cpu=1,cpu=2"], "shapes[0]: cpu is given twice"),
         (["add", "--shape", "cpu=1"], "shapes[0]: memory is missing"),

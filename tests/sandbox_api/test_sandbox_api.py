@@ -136,6 +136,13 @@ def test_a_sandbox_is_created_run_read_and_deleted(
     world.create(pod("urgent", cpu="4", priorityClassName="system-cluster-critical"))
     world.let_time_pass(60)
     world.slice()
+    status, asked = api.send("POST", f"{led}/questions", {"question": "drain", "nodes": ["n1"]})
+    assert (status, asked["state"], asked["answer"]) == (202, "waiting", None)
+    assert api.send("GET", f"{led}/questions/{asked['id']}")[1]["id"] == asked["id"]
+    assert api.send("DELETE", f"{led}/questions/{asked['id']}")[0] == 200
+    assert api.send("GET", f"{led}/questions/nothing")[0] == 404
+    status, refused = api.send("POST", f"{led}/questions", {"question": "add", "shapes": ["cpu=1"]})
+    assert (status, refused["message"]) == (400, "shapes[0]: memory is missing")
     preventions = f"{led}/pods/default/web/preventions"
     assert api.send("GET", f"{led}/pods/default/web/explanation")[1]["preemptor"] == "default/urgent"
     assert api.send("POST", preventions)[1]["state"] == "waiting"

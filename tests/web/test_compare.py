@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from schedviz.api import write
 from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob
-from schedviz.jobs.comparison_turns import ComparisonTurns
+from schedviz.jobs.comparison_work import comparison_turns
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.exceeded import LimitExceeded
@@ -186,8 +186,7 @@ def compared_page(client: Client, store: Store, **posted: str) -> str:
     """The result of a comparison that is asked for on the page, with white space made single."""
     asked = {"workload": "manifests:", "text": RUNNING, "a": "default", "b": "packing", "until": "5s"}
     answer = client.post("/compare/", {**asked, **posted})
-    jobs = JobStore(store, COMPARISONS)
-    turns = ComparisonTurns(store, jobs)
+    turns = comparison_turns(store)
     key = answer.headers["Location"].strip("/").rpartition("/")[2]
     while turns.run_turn(key) is not None:
         pass

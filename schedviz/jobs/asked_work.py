@@ -1,0 +1,62 @@
+"""The work of a question about a whole cluster, as its job runner begins it."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from schedviz.jobs.asked_job import ASKED, AskedJob
+from schedviz.jobs.job_store import JobStore
+from schedviz.jobs.job_turns import JobTurns, Work
+from schedviz.store import Sandbox, Store
+from schedviz.store.bounds import TRACE_LENGTH
+from simulator.questions.answer import Answer, AskedCluster
+from simulator.questions.evictions import EvictionsAnswer, evictions_of_trace, owners_of, sum_evictions
+from simulator.questions.fields import begin_question
+
+MAX_SECONDS: Final = 120.0
+"""Maximum seconds of work for one question; then what was found until then is shown. With 5,000 nodes and
+50,000 pods the first figures take some ten."""
+
+
+class _AskedWork:
+    """The objects are read by the first step, so that the job is seen to run."""
+
+    def __init__(self, sandbox: Sandbox, job: AskedJob) -> None:
+        meta = sandbox.meta()
+        objects, _ = sandbox.list_all()
+        self._question = begin_question(
+            AskedCluster(objects, meta.config, meta.features(), meta.seed, sandbox.now()), job.fields
+        )
+
+    def run(self) -> Iterator[float]:
+        return self._question.run()
+
+    def result(self) -> Answer:
+        return self._question.answer()
+
+
+class _SummedEvictions:
+    """The evictions that the trace of a sandbox has."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def run(self) -> Iterator[float]:
+        yield 1.0
+
+    def result(self) -> EvictionsAnswer:
+        events = (event for _, event in self._sandbox.trace_tail(TRACE_LENGTH))
+        objects, _ = self._sandbox.list_all()
+        return sum_evictions(*evictions_of_trace(events), owners_of(objects))
+
+
+def asked_turns(store: Store) -> JobTurns[AskedJob]:
+    return JobTurns(JobStore(store, ASKED), partial(begin_asked, store), MAX_SECONDS)
+
+
+def begin_asked(store: Store, job: AskedJob) -> Work:
+    """Raises BadQuestion, ConfigError, NoSandbox."""
+    sandbox = store.sandbox(job.sandbox)
+    if job.fields.question == "evictions":
+        return _SummedEvictions(sandbox)
+    return _AskedWork(sandbox, job)

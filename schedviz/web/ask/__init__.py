@@ -1,0 +1,1 @@
+"""Questions about the whole cluster of a sandbox: the forms, the progress, and the answers."""
