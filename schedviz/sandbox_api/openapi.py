@@ -17,6 +17,7 @@ _PARAMETERS: Final = {
     "name": "of the sandbox",
     "namespace": "of the pod",
     "pod": "its name",
+    "number": "the id of the question",
 }
 _REFERENCE: Final = "#/components/schemas/{name}"
 

@@ -23,7 +23,7 @@ from .conftest import Scene, identity_cookie, new_client
 from .expected_routes import EXPECTED
 
 VALUES = {
-    "seq": "1", "number": "1", "kind": "pod", "resource": "pods", "key": "default/web",
+    "seq": "1", "number": "1", "table": "pods", "kind": "pod", "resource": "pods", "key": "default/web",
     "namespace": "default", "pod": "web", "group": "train", "node": "node-1", "action": "cordon",
     "token": "x" * 24, "path": "api/v1", "panel": "leader",
 }  # fmt: skip
