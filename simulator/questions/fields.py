@@ -31,7 +31,7 @@ class QuestionFields(msgspec.Struct, frozen=True, omit_defaults=True):
     at_most: int = 0
     """Of ``more``: the pods at which it ends; of ``add``: the nodes. 0 = as many as possible."""
     nodes: list[str] = []
-    """Of ``drain`` and ``removable``, as the next five: names of nodes; empty = all that the others choose."""
+    """Of ``drain`` and ``removable``, as the next five: names; empty = all that the others choose."""
     selector: str = ""
     zone: str = ""
     emptiest: int = 0

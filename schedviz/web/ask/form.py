@@ -38,9 +38,7 @@ QUESTIONS: Final = (
     AskableQuestion(
         "drain",
         _("Where do the pods go?"),
-        _(
-            "Drain nodes: the order in which budgets let pods leave, where they run, and which stay."
-        ),
+        _("Drain nodes: the order in which budgets let pods leave, where they run, and which stay."),
     ),
     AskableQuestion(
         "removable",
