@@ -104,6 +104,16 @@ class SandboxOrigin(msgspec.Struct, frozen=True):
     """What was changed when the branch was created; "" = nothing."""
 
 
+class SandboxMirror(msgspec.Struct, frozen=True):
+    """The real cluster that a mirror follows. Nothing here changes a mirror: it can be branched."""
+
+    context: str
+    server: str
+    version: str
+    unknown: list[str]
+    """What could not be read, and what is unknown thereby."""
+
+
 class SandboxSummary(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
@@ -130,6 +140,8 @@ class SandboxAnswer(SandboxSummary, frozen=True, kw_only=True):
     stands_down: bool
     """Whether its scheduler leaves all pods to outside schedulers."""
     origin: SandboxOrigin | None
+    mirror: SandboxMirror | None
+    """Its ``failure`` says why it does not show the present state of the cluster; "" = it does."""
     time: Micros
     speed: float | Literal["max"]
     until: str

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from msgspec import UNSET
 
 from schedviz.loop.archive_writer import ArchiveWriter
-from schedviz.loop.listed_objects import ListedObjects
+from schedviz.loop.listed_objects import Decode, ListedObjects, decode_stored
 from schedviz.loop.player import Player
 from schedviz.loop.scheduler_meter import SchedulerMeter
 from schedviz.loop.write_batch import WriteBatch
@@ -49,8 +49,11 @@ class Leader:
     any exception, because the Simulation and the store may differ then.
     """
 
-    def __init__(self, sandbox: Sandbox, renewal: Renewal, make: MakeSimulation) -> None:
-        """List all objects, write the trace event of the election, and create the Simulation.
+    def __init__(
+        self, sandbox: Sandbox, renewal: Renewal, make: MakeSimulation, decode: Decode = decode_stored
+    ) -> None:
+        """List all objects, write the trace event of the election, and create the Simulation. ``decode``: of
+        the listed objects.
 
         Raises StaleLease if the sandbox has another leader by now.
         """
@@ -102,7 +105,8 @@ class Leader:
         self._archive_writer = ArchiveWriter(sandbox)
         self.meter = SchedulerMeter()
         self._player = Player(self._simulation, self._term.step, self._term.try_each, self.clock, now)
-        self._list()
+        self._handed: list[WatchEvent] = []
+        self._list(decode=decode)
         if self._take_in(time.monotonic() + ELECTION_SECONDS):
             self._flush()
 
@@ -137,6 +141,9 @@ class Leader:
         self._breaks = renewal.breaks
         self._batch.begin(together=renewal.clock.hurries)
         deadline = time.monotonic() + seconds
+        handed, self._handed = self._handed, []
+        if self._follows_on(handed):
+            self._observe(handed, at_once=False)
         if not self._take_in(deadline):
             return True
         unread = renewal.version > self._seen or self._broken
@@ -159,6 +166,18 @@ class Leader:
         self.clock = self._set_clock(renewal.clock, renewal.wall.now())
         self.last_run = time.monotonic()
         return more
+
+    def hand(self, events: Sequence[WatchEvent]) -> None:
+        """Hand over watch events that the caller has just stored under the lease, so that the next slice need
+        not read them from the log. They are read from there if others wrote in between."""
+        self._handed += events
+
+    def _follows_on(self, events: Sequence[WatchEvent]) -> bool:
+        """Whether the Simulation has observed all before these events, and they are all up to the last."""
+        if not events or self._listed or self._taking_in or self._own_events or self._own_in_log:
+            return False
+        first, last = events[0].version, events[-1].version
+        return first == self._seen + 1 and last - first == len(events) - 1
 
     def note(self, events: Sequence[AnyEvent]) -> None:
         """Store trace events that are not the Simulation's with the next commit."""
@@ -262,8 +281,8 @@ class Leader:
             self._observe(events, at_once=at_once)
         return bool(events)
 
-    def _list(self, *, at_once: bool = False) -> None:
-        self._listed = ListedObjects(*self.sandbox.stored_objects())
+    def _list(self, *, at_once: bool = False, decode: Decode = decode_stored) -> None:
+        self._listed = ListedObjects(*self.sandbox.stored_objects(), decode)
         self._seen = self._listed.version
         self._archive_writer.begin_list(self._seen)
         while at_once and self._listed:

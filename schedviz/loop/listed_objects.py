@@ -1,20 +1,30 @@
 """All objects of a sandbox as they are stored, which a new leader decodes in parts: slices end in between."""
 
+from collections.abc import Callable
 from typing import Final
 
 from schedviz.store import codec
 from schedviz.store.whole_objects import Stored
-from simulator.api import WatchEvent
+from simulator.api import Manifest, WatchEvent
 
 DECODED_BYTES: Final = 1 << 20
 """The size of the objects of one part: 10 to 20 ms, and some more if they begin a chapter of the archive."""
 
 
+Decode = Callable[[str, str, bytes], Manifest]
+"""``decode(resource, key, data)``: the object of stored bytes."""
+
+
+def decode_stored(resource: str, key: str, data: bytes) -> Manifest:
+    return codec.decode_object(data)
+
+
 class ListedObjects:
     """``version``: the one as of which they were read. ``events``: those that are decoded, oldest first."""
 
-    def __init__(self, stored: Stored, version: int) -> None:
+    def __init__(self, stored: Stored, version: int, decode: Decode = decode_stored) -> None:
         self.version = version
+        self._decode = decode
         self.events: list[WatchEvent] = []
         self._left = [
             (codec.version_of(data), resource, key.decode(), data)
@@ -35,5 +45,5 @@ class ListedObjects:
             version, resource, key, data = self._left.pop()
             size += len(data)
             part.setdefault(resource, {})[key.encode()] = data
-            self.events.append(WatchEvent("ADDED", resource, key, codec.decode_object(data), version))
+            self.events.append(WatchEvent("ADDED", resource, key, self._decode(resource, key, data), version))
         return part

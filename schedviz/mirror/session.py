@@ -113,7 +113,7 @@ class Session:
         try:
             renewal = self._renewed(sandbox, lease)
             self._keep_clock(sandbox, renewal)
-            leader = Leader(sandbox, self._renewed(sandbox, lease), make_simulation)
+            leader = Leader(sandbox, self._renewed(sandbox, lease), make_simulation, first.decode)
             sandbox.set_failure(None, lease)
             writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._hear)
             writer.begin(first)

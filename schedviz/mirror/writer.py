@@ -138,6 +138,8 @@ class MirrorWriter:
         for part in parts_of((each.change for each in pending), sandbox if exists else None):
             versions = sandbox.commit(Commit(part, lease=self._leader.lease))
             followed += [_followed(next(stored), version) for version in versions]
+        if all(each.event.object for each in followed):
+            self._leader.hand([each.event for each in followed])
         if followed and self._listener:
             self._leader.note(self._listener(followed))
 

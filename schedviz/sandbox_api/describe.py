@@ -2,9 +2,11 @@
 
 from typing import Final, Literal
 
+from msgspec import convert
+
 from schedviz.access.rights import Right
 from schedviz.loop.clock import MAX
-from schedviz.sandbox_documents import SandboxAnswer, SandboxOrigin, SandboxSummary
+from schedviz.sandbox_documents import SandboxAnswer, SandboxMirror, SandboxOrigin, SandboxSummary
 from schedviz.store import Sandbox
 from schedviz.store.model import Summary
 from simulator.api import SECOND
@@ -60,6 +62,7 @@ def describe(sandbox: Sandbox, right: Right) -> SandboxAnswer:
         feature_gates=meta.features().gates,
         stands_down=meta.stands_down,
         origin=SandboxOrigin(origin.sandbox, origin.seq, origin.now, origin.change) if origin else None,
+        mirror=convert(meta.mirror, SandboxMirror, from_attributes=True) if meta.mirror else None,
         time=clock.now(wall),
         speed=MAX if clock.unpaced else clock.speed,
         until=clock.until or "",

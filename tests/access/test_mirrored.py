@@ -76,6 +76,8 @@ def test_the_kubernetes_api_only_reads(mirror: Sandbox, client: Client, method: 
     assert (answer.status_code, answer.json()["reason"]) == (HTTPStatus.FORBIDDEN, "Forbidden")
     assert f"POST /api/sandboxes/{mirror.name}/branches" in answer.json()["message"]
     assert client.get(path).status_code == HTTPStatus.OK
+    described = client.get(f"/api/sandboxes/{mirror.name}").json()
+    assert described["mirror"]["context"] == "prod-eu"
     review = f"/s/{mirror.name}/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     assert "mirror" not in client.post(review, {}, "application/json").content.decode()
 

@@ -3,6 +3,7 @@
 import logging
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -121,6 +122,49 @@ def test_it_goes_on_when_connections_are_cut_and_versions_expire(
     world.slice()
     same(mirror.sandbox, world)
     assert sum("watch" not in query for _, _, query in proxy.asked) > lists
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_the_objects_are_the_same_at_the_end(
+    world: World, start: Start, proxy: Proxy, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Random writes, among them names that are used again, while connections are cut, versions expire and the
+    mirroring process is started again."""
+    monkeypatch.setattr(follow, "BACK_OFF", (0.01, 0.05))
+    random = Random(seed)
+    classes = [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 100}]
+    world.create({**classes[0], "metadata": {"name": "high"}}, node("n0", cpu="2"), node("n1", cpu="2"))
+    world.slice()
+    mirror = start()
+    for _ in range(80):
+        name = f"p{random.randrange(12)}"
+        match random.randrange(12):
+            case 0 | 1 | 2 | 3:
+                high = {"priorityClassName": "high"} if random.random() < 0.3 else {}
+                world.create(pod(name, cpu=random.choice(["300m", "900m"]), **high))
+            case 4 | 5:
+                world.delete("pods", f"default/{name}")
+            case 6:
+                labels = {"of": str(random.random())}
+                world.patch("pods", f"default/{name}", {"metadata": {"labels": labels}})
+            case 7:
+                world.patch("nodes", "n1", {"spec": {"unschedulable": random.random() < 0.5}})
+            case 8:
+                world.let_time_pass(random.choice([1, 40]))
+            case 9:
+                proxy.cut()
+            case 10:
+                for each in mirror.session.follower.followers:
+                    each.version = "1"
+                proxy.cut()
+            case 11 if random.random() < 0.5:
+                mirror.stop()
+                world.create(pod(f"while-away-{random.randrange(100)}"))
+                mirror = start()
+        world.slice()
+    same(mirror.sandbox, world)
+    assert mirror.failure is None
 
 
 @pytest.mark.long
