@@ -50,24 +50,25 @@ class BindingJudgement:
         self._node = node
         self._hints = hints
         self._now = now
-        self._noted = False
+        self._begun = False
 
     def judge(self, situation: Situation) -> BindingFinding:
-        finding, made = judge_binding(self._scheduler, situation, self._node)
+        first, self._begun = not self._begun, True
+        finding, made = judge_binding(self._scheduler, situation, self._node, samples=first)
         if made is None or self._hints is None:
             return finding
         named = self._hints.could_name(made, self._node, self._now)
-        if named or not self._noted:
-            self._noted = True
+        if named or first:
             self._hints.decided(made, self._node, self._now, named=named)
         return BindingFinding("agrees", hinted=True) if named and not finding.fits else finding
 
 
 def judge_binding(
-    scheduler: JudgedScheduler, situation: Situation, node: str
+    scheduler: JudgedScheduler, situation: Situation, node: str, *, samples: bool
 ) -> tuple[BindingFinding, Attempt | None]:
     """Return the verdict on a binding of the situation's pod, and the model's attempt. None = there is none,
-    as no profile has the pod's schedulerName, or a plugin gates it."""
+    as no profile has the pod's schedulerName, or a plugin gates it. ``samples``: whether samples of the nodes
+    are tried, each of which takes an attempt."""
     pod, framework = situation.pod, situation.framework
     if framework is None:
         return BindingFinding("not this scheduler", reason=pod.scheduler_name), None
@@ -99,7 +100,8 @@ def judge_binding(
         tuple(_differences(made, theirs, ours)),
         equal,
     )
-    sample = _find_sample(scheduler.sampling[pod.scheduler_name], situation, made, row)
+    sampling = scheduler.sampling[pod.scheduler_name]
+    sample = _find_sample(sampling, situation, made, row) if samples else None
     if sample is not None:
         first, looked_at = sample
         return found._replace(verdict="sampled", first=first, looked_at=looked_at), made

@@ -56,8 +56,8 @@ class FollowedCluster:
         self._nominated: dict[str, Pod] = {}
         """The pods without a node that are nominated to one."""
         self.history: deque[PastChange] = deque(maxlen=CHANGES_AT_MOST)
-        self.changes = 0
-        """The number of changes, with those that are forgotten."""
+        self.bindings = 0
+        """The number of bindings, with those that are forgotten."""
         self.late = 0
         """The number of changes that came after later ones."""
         self._newest = 0
@@ -75,10 +75,11 @@ class FollowedCluster:
             self._set(event.resource, event.key, None)
         after = self.find(event.resource, event.key)
         if _read_of(before) != _read_of(after):
-            self.changes += 1
+            change = PastChange(now, event.version, event.resource, event.key, before, after)
+            self.bindings += change.binds
             self.late += event.version < self._newest
             self._newest = max(self._newest, event.version)
-            self.history.append(PastChange(now, event.version, event.resource, event.key, before, after))
+            self.history.append(change)
         while self.history and self.history[0].time < now - HISTORY:
             self.history.popleft()
 

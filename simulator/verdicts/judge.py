@@ -36,6 +36,7 @@ from simulator.verdicts.hints import Hints
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption, preemptor_named
 from simulator.verdicts.states import (
+    Effort,
     Search,
     TriedState,
     nominations,
@@ -102,6 +103,7 @@ class Judge:
         self._trace: list[Event] = []
         self._acts = OutsideSchedulers(self, ())
         self._open: deque[_Open] = deque()
+        self._effort = Effort()
         self._reserved: dict[str, _Reserved] = {}
         self._hints = {name: Hints(each) for name, each in scheduler.frameworks.items()}
         self._names: dict[str, _Named] = {}
@@ -283,14 +285,14 @@ class Judge:
 
     def _search(self, pod: Pod, version: int, own: Sequence[PastChange] = ()) -> Search:
         reserved = {key: each.node for key, each in self._reserved.items()}
-        return Search(self.known, pod, version, self.now, reserved=reserved, own=own)
+        return Search(self.known, pod, version, self.now, reserved=reserved, effort=self._effort, own=own)
 
     def _binding(self, pod: Pod, node: str, version: int) -> Callable[[bool], BindingJudged | None]:
         search = self._search(pod, version, pre_bind_writes(self.known, pod))
         judgement = BindingJudgement(self.scheduler, node, self._hints.get(pod.scheduler_name), self.now)
 
         def judge(last: bool) -> BindingJudged | None:
-            found = search.find(judgement.judge)
+            found = search.find(judgement.judge, self.now)
             if found is None and not last:
                 return None
             finding, state = found or search.first
@@ -319,7 +321,7 @@ class Judge:
         search = self._search(pod, version)
 
         def judge(last: bool) -> FailureJudged | None:
-            found = search.find(lambda situation: judge_failure(situation, act.message))
+            found = search.find(lambda situation: judge_failure(situation, act.message), self.now)
             if found is None and not last:
                 return None
             finding, state = found or search.first
@@ -373,7 +375,8 @@ class Judge:
             if search is None:
                 search = searches[pod.key] = self._search(pod, version, nominations(self.known, pod))
             found = search.find(
-                lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key)
+                lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key),
+                self.now,
             )
             if found is None and not last:
                 return None

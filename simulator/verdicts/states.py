@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
-from simulator.api import Manifest, Micros
+from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import PODS
 from simulator.objects.metadata import annotations_of, created_at, object_key
 from simulator.objects.pod import Pod
@@ -21,6 +21,10 @@ from simulator.what_if.situation import Situation
 
 STATES_AT_MOST: Final = 48
 """Maximum number of states that are tried for one decision: a tenth of a second with a thousand nodes."""
+WORK_OF_ATTEMPT: Final = 300
+WORK_A_SECOND: Final = 60_000
+"""Some 50 attempts with a thousand nodes, a tenth of a core."""
+WORK_AT_MOST: Final = 10 * WORK_A_SECOND
 UNDONE_AT_MOST: Final = 8
 """Maximum number of bindings that are taken back in turn."""
 NAMED_AT_MOST: Final = 8
@@ -45,6 +49,24 @@ class TriedState(NamedTuple):
         )
 
 
+class Effort:
+    """What may be spent on further states of all decisions together, so that the judge keeps pace with a
+    scheduler that decides otherwise each time. Each attempt counts its nodes and WORK_OF_ATTEMPT."""
+
+    def __init__(self) -> None:
+        self._left = WORK_AT_MOST
+        self._since: Micros = 0
+
+    def spend(self, nodes: int, now: Micros) -> bool:
+        """Whether there is enough left for another attempt."""
+        self._left = min(WORK_AT_MOST, self._left + (now - self._since) * WORK_A_SECOND // SECOND)
+        self._since = now
+        if self._left < nodes + WORK_OF_ATTEMPT:
+            return False
+        self._left -= nodes + WORK_OF_ATTEMPT
+        return True
+
+
 class Finding(Protocol):
     """What an attempt in one state shows."""
 
@@ -64,6 +86,7 @@ class Search:
         now: Micros,
         *,
         reserved: Mapping[str, str],
+        effort: Effort,
         own: Sequence[PastChange],
     ) -> None:
         """``version``, ``now``: of the write that shows the decision; ``reserved``: pods whose nodes other
@@ -76,6 +99,7 @@ class Search:
         self._begun = [*((each.version, each.time) for each in own if each.version < version), (version, now)]
         self._tried: set[TriedState] = set()
         self._attempts = 0
+        self._effort = effort
         self._seen = -1
         self._late = known.late
         self._first: tuple[Any, TriedState] | None = None
@@ -86,26 +110,32 @@ class Search:
         assert self._first is not None, "no state was tried yet"
         return self._first
 
-    def find(self, judge: Callable[[Situation], Finding]) -> tuple[Any, TriedState] | None:
+    def find(self, judge: Callable[[Situation], Finding], now: Micros) -> tuple[Any, TriedState] | None:
         """Return the finding that fits, with its state; None = there is none in what is known by now."""
-        if self._seen == self._known.changes:
+        if self._attempts >= STATES_AT_MOST or self._seen == self._known.bindings + self._known.late:
             return None
-        self._seen = self._known.changes
+        self._seen = self._known.bindings + self._known.late
         if self._late != self._known.late:
             # What was tried is not as it was thought to be.
             self._late = self._known.late
             self._tried.clear()
+        nodes = self._known.cluster.node_count
         for state in self._states():
-            pod = self._known.pod_before(state.version, self._pod.key)
-            if state in self._tried or pod is None or pod.uid != self._pod.uid:
+            if state in self._tried:
                 continue
             if self._attempts >= STATES_AT_MOST:
+                return None
+            pod = self._known.pod_before(state.version, self._pod.key)
+            if pod is None or pod.uid != self._pod.uid:
+                self._tried.add(state)
+                continue
+            if self._attempts and not self._effort.spend(nodes, now):
                 return None
             self._attempts += 1
             self._tried.add(state)
             with self._known.before(state.version, pod, dict(state.assumed), state.undone) as then:
                 finding = judge(then)
-            if self._first is None or len(self._tried) == 1:
+            if self._first is None or state == self._first[1]:
                 self._first = finding, state
             if finding.fits:
                 return finding, state

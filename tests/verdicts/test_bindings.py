@@ -3,10 +3,11 @@
 import pytest
 
 from simulator.api import SECOND, Manifest
-from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from simulator.memory_sandbox import START, MemorySandbox, SandboxOptions
 from simulator.trace import BindingJudged, Event
 from simulator.verdict_words import in_english
 from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.verdicts.states import Effort
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_34
 from tests.verdicts.stream import Stream, node, pod
@@ -186,3 +187,14 @@ def test_a_scheduler_of_another_version_is_judged_by_the_nearest_which_the_verdi
     assert in_english(found).endswith(
         f"Judged by the rules of {V1_34.patch}, the nearest version that is modelled."
     )
+
+
+def test_further_states_are_tried_as_far_as_the_judge_keeps_pace() -> None:
+    effort, now = Effort(), START
+    tried = 0
+    while effort.spend(1000, now):
+        tried += 1
+    assert 400 < tried < 500
+    assert not effort.spend(1000, now)
+    more = sum(effort.spend(1000, now + SECOND) for _ in range(200))
+    assert 40 < more < 50
