@@ -1,11 +1,20 @@
 """Each idea's example shows what its page says."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from simulator.api import SECOND
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.resources import NODES
 from simulator.commands.run import finish_scenario
+from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from simulator.questions.answer import AskedCluster
+from simulator.questions.drain import DrainAnswer, DrainParameters
+from simulator.questions.fits import FitsAnswer, FitsParameters
+from simulator.questions.how_many_more import MoreAnswer, MoreParameters
+from simulator.questions.node_selection import NodeChoice
+from simulator.questions.removable import RemovableAnswer, RemovableParameters
 from simulator.scenario import load_scenario
 from simulator.trace import (
     Bound,
@@ -18,9 +27,11 @@ from simulator.trace import (
     PodRemoved,
     QueueMoved,
     Unschedulable,
+    VictimDeleted,
 )
 from simulator.versions.features import Features
 from simulator.versions.kubernetes_version import V1_34, V1_34_1
+from tests.questions.clusters import ask
 
 from .test_scenarios import SCENARIOS, of, seconds
 
@@ -137,6 +148,65 @@ def test_sampling_misses_the_best_node_and_finds_it_in_the_next_cycle() -> None:
     homes = {name: event.node for name, event in bound(trace).items()}
     assert homes["second"] == "node-115"
     assert int(homes["first"].removeprefix("node-")) <= 100
+
+
+def example(name: str, second: int) -> tuple[AskedCluster, Sequence[Manifest]]:
+    """Return the cluster of an example as it is after some seconds, and what its timetable creates later."""
+    scenario = load_scenario((IDEAS / f"{name}.yaml").read_text())
+    sandbox = MemorySandbox(SandboxOptions(name, scenario.manifests, seed=scenario.seed))
+    sandbox.run(f"time {sandbox.now() + second * SECOND}")
+    entries = [
+        each for made in scenario.manifests if made["kind"] == "Timetable" for each in made["spec"]["entries"]
+    ]
+    later = [each["object"] for each in entries]
+    return AskedCluster(sandbox.list_all(), now=sandbox.now(), seed=scenario.seed), later
+
+
+def test_victims_one_is_created_again_and_waits_and_the_other_is_lost() -> None:
+    trace = play("victims")
+    victims = {event.pod.removeprefix("default/") for event in of(VictimDeleted, trace)}
+    assert "single" in victims
+    assert len(victims) == 2
+    again = [event for event in of(Bound, trace) if event.node == "node-3"]
+    assert [int(seconds(event)) for event in again] == [20]
+    assert again[0].pod.startswith("default/batch-")
+    cluster, (urgent, _) = example("victims", 2)
+    answer = ask(cluster, FitsParameters([urgent]))
+    assert isinstance(answer, FitsAnswer)
+    assert {(each.owner, each.after) for each in answer.evicted} == {
+        ("ReplicaSet batch", "pending"),
+        ("", "not created"),
+    }
+
+
+def test_removing_neither_node_can_be_removed_before_a_third_one_is_there() -> None:
+    before = ask(example("removing", 10)[0], RemovableParameters())
+    assert isinstance(before, RemovableAnswer)
+    assert {(node.node, node.removable, node.because) for node in before.tried} == {
+        ("node-1", "no", "pending"),
+        ("node-2", "no", "pending"),
+    }
+    assert "anti-affinity" in before.tried[0].why
+    cluster, _ = example("removing", 16)
+    after = ask(cluster, RemovableParameters())
+    assert isinstance(after, RemovableAnswer)
+    assert (after.figure, len(cluster.objects[NODES.id])) == (1, 3)
+    drained = ask(cluster, DrainParameters(NodeChoice(["node-1"])))
+    assert isinstance(drained, DrainAnswer)
+    assert [(pod.after, pod.to) for pod in drained.pods] == [("runs", "node-3")]
+
+
+def test_replica_one_more_fits_where_free_cpu_would_be_enough_for_six() -> None:
+    trace = play("replica")
+    assert bound(trace)["web-3"].node == "node-1"
+    refused = [event for event in of(Unschedulable, trace) if event.pod == "default/web-4"]
+    assert "didn't match pod topology spread constraints" in refused[0].message
+    assert (bound(trace)["web-4"].node, int(seconds(bound(trace)["web-4"]))) == ("node-3", 20)
+    cluster, (web, *_) = example("replica", 2)
+    answer = ask(cluster, MoreParameters([web]))
+    assert isinstance(answer, MoreAnswer)
+    assert answer.figure == 1
+    assert {place.node: place.limit for place in answer.places} == {"node-1": "", "node-2": "cpu"}
 
 
 @pytest.mark.parametrize("path", sorted(IDEAS.glob("*.yaml")), ids=lambda path: path.stem)
