@@ -4,11 +4,15 @@ pkg/controller/garbagecollector/graph_builder.go and the controllerUID indexes o
 from typing import NamedTuple, TypeVar
 
 from simulator.api import Manifest
+from simulator.controllers.pod_tally import PodFacts, PodTally
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.metadata import namespace_of, uid_of
 from simulator.objects.owner_references import controller_of, owner_uids
 
+PODS = "pods"
 Key = TypeVar("Key")
+TallyKey = str | tuple[str, str]
+"""The uid of a controller; of pods without one, their resource and namespace."""
 
 
 class OwnershipEntry(NamedTuple):
@@ -19,6 +23,12 @@ class OwnershipEntry(NamedTuple):
     """Resource and namespace."""
     controller: str | None
     owners: tuple[str, ...]
+    facts: PodFacts | None = None
+    """Those of a pod."""
+
+    @property
+    def tallied_under(self) -> TallyKey:
+        return self.controller or self.kinds
 
     @classmethod
     def of(cls, item: ObjectKey, manifest: Manifest) -> "OwnershipEntry":
@@ -44,6 +54,7 @@ class OwnershipIndex:
         """Uid of the controller and resource -> the objects that it controls."""
         self._orphans: dict[tuple[str, str], dict[ObjectKey, None]] = {}
         """Resource and namespace -> the objects without a controller."""
+        self._tallies: dict[TallyKey, PodTally] = {}
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         """Index the new version of an object; None = the object was deleted."""
@@ -52,12 +63,17 @@ class OwnershipIndex:
         known = self._entries.pop(item, None)
         if known is not None:
             self._by_uid.pop(known.uid, None)
+            if known.facts is not None:
+                self._remove_from_tally(known.tallied_under, known.facts)
             self._orphans[known.kinds].pop(item, None)
             if known.controller is not None:
                 _discard(self._controlled, (known.controller, resource), item)
             for owner in known.owners:
                 _discard(self._dependents, owner, item)
         if entry is not None:
+            if resource == PODS and new is not None:
+                facts = self._tallies.setdefault(entry.tallied_under, PodTally()).add(new)
+                entry = entry._replace(facts=facts)
             self._entries[item] = entry
             self._by_uid[entry.uid] = item
             orphans = self._orphans.setdefault(entry.kinds, {})
@@ -67,6 +83,20 @@ class OwnershipIndex:
                 self._controlled.setdefault((entry.controller, resource), {})[item] = None
             for owner in entry.owners:
                 self._dependents.setdefault(owner, {})[item] = None
+
+    def _remove_from_tally(self, key: TallyKey, facts: PodFacts) -> None:
+        tally = self._tallies[key]
+        tally.remove(facts)
+        if not tally.counts:
+            del self._tallies[key]
+
+    def pods_of(self, owner: str) -> PodTally:
+        """Return the counts of the pods whose controller is ``owner`` (a uid)."""
+        return self._tallies.get(owner) or PodTally()
+
+    def pods_without_controller(self, namespace: str) -> PodTally:
+        """Return the counts of the pods of a namespace without a controller."""
+        return self._tallies.get((PODS, namespace)) or PodTally()
 
     def find(self, uid: str) -> ObjectKey | None:
         """Return the object with this uid."""

@@ -4,21 +4,25 @@ import asyncio
 import math
 import time
 from contextlib import suppress
+from itertools import count
 from typing import Final
 
 import msgspec
 
 from schedviz.loop import clock
+from simulator.apiserver.bounds import MAX_DOCUMENTS
 from tests.programs.load import frames
 from tests.programs.load.meter import Meter
 from tests.programs.load.options import Options
 from tests.programs.load.report import Table, one, spread
-from tests.programs.load.site import Site, create_sandbox, opened
+from tests.programs.load.site import Site, create_sandbox, opened, pod
 from tests.programs.load.viewer import Viewer
 from tests.stack import Stack
 
 GIVE_UP_SECONDS: Final = 300.0
 SETTLE_SECONDS: Final = 3.0
+BESIDE_SECONDS: Final = 0.5
+"""The time between two writes of somebody else."""
 CLOCK: Final = (
     "inside: from the first request being sent to the frame whose grid has all pods; outside: creating the\n"
     "  nodes, opening the page. The grid has no names: the wait of the n-th pod created ends with the first\n"
@@ -56,7 +60,7 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
     named = clock.MAX if math.isinf(speed) else f"{speed:g}x"
     table = Table(
         f"bulk: {options.pods:,} pods on {options.nodes:,} nodes at {named}, "
-        f"created by {options.connections} connections, one page",
+        f"created {options.created} ({options.connections} connections), one page, others' writes",
         CLOCK,
     )
     sandbox = await asyncio.to_thread(create_sandbox, stack.store, "bulk", options.nodes)
@@ -66,6 +70,7 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
         table.faults.append(f"speed {speed:g}: {error}")
         return table
     grid = Grid()
+    answered: list[float] = []
     async with (
         opened(stack.port, stack.store) as site,
         opened(stack.port, stack.store, options.connections) as sender,
@@ -76,11 +81,21 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
         viewer.restart_count()
         async with Meter(stack) as meter:
             start = time.monotonic()
-            sent = await create(sender, "bulk", options.pods, options.connections)
+            clicks = asyncio.create_task(write_beside(site, "bulk", answered))
+            match options.created:
+                case "singly":
+                    sent = await create(sender, "bulk", options.pods, options.connections)
+                case "together":
+                    sent = await create_together(sender, "bulk", options.pods)
+                case "deployment":
+                    sent = await create_deployment(sender, "bulk", options.pods)
             created = time.monotonic()
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(asyncio.get_running_loop().time() + GIVE_UP_SECONDS):
                     await grid.reaches(options.pods)
+            clicks.cancel()
+            with suppress(asyncio.CancelledError):
+                await clicks
         bound = await bound_pods(site)
         end = grid.reached[-1] if grid.reached else time.monotonic()
         waits = [1000 * (shown - at) for at, shown in zip(sorted(sent), grid.reached, strict=False)]
@@ -88,6 +103,7 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
             one("pods created, until the last answer", "1/s", options.pods / (created - start)),
             one("pods bound and shown, over the whole", "1/s", grid.pods / (end - start)),
             spread("create to shown bound", "ms", waits),
+            spread("a write of somebody else, to its answer", "ms", answered),
             one("frames", "1/s", viewer.frames / (end - start)),
             one("bytes of a frame", "kB", viewer.bytes / max(1, viewer.frames) / 1000),
         ]
@@ -113,6 +129,38 @@ async def create(site: Site, sandbox: str, pods: int, connections: int) -> list[
 
     await asyncio.gather(*(client() for _ in range(connections)))
     return sent
+
+
+async def create_together(site: Site, sandbox: str, pods: int) -> list[float]:
+    """Create the pods by requests of MAX_DOCUMENTS; see :func:`create`."""
+    sent: list[float] = []
+    for first in range(0, pods, MAX_DOCUMENTS):
+        numbers = range(first, min(first + MAX_DOCUMENTS, pods))
+        sent += [time.monotonic()] * len(numbers)
+        manifests = [pod(f"pod-{number}") for number in numbers]
+        await site.send("POST", f"/api/sandboxes/{sandbox}/objects", json={"manifests": manifests})
+    return sent
+
+
+async def create_deployment(site: Site, sandbox: str, pods: int) -> list[float]:
+    """Create a Deployment of so many pods; see :func:`create`."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("web")["spec"]}
+    spec = {"replicas": pods, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    sent = time.monotonic()
+    await site.send("POST", f"/s/{sandbox}/apis/apps/v1/namespaces/default/deployments", json=manifest)
+    return [sent] * pods
+
+
+async def write_beside(site: Site, sandbox: str, answered: list[float]) -> None:
+    """Create a ConfigMap twice a second, as somebody who clicks; note in ``answered`` how many milliseconds
+    each took."""
+    for number in count():
+        manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"beside-{number}"}}
+        began = time.monotonic()
+        await site.send("POST", f"/s/{sandbox}/api/v1/namespaces/default/configmaps", json=manifest)
+        answered.append(1000 * (time.monotonic() - began))
+        await asyncio.sleep(BESIDE_SECONDS)
 
 
 async def bound_pods(site: Site) -> int:

@@ -2,9 +2,11 @@
 
 import argparse
 from pathlib import Path
+from typing import Literal, get_args
 
 import msgspec
 
+Created = Literal["singly", "together", "deployment"]
 PARTS = ("watched", "idle", "crowd", "cold", "bulk", "costs")
 
 
@@ -23,6 +25,7 @@ class Options(msgspec.Struct, frozen=True):
     pods: int = 3_000
     nodes: int = 1_000
     connections: int = 6
+    created: Created = "singly"
     speeds: tuple[float, ...] = (100.0,)
     watches: int = 300
     events: int = 2_000
@@ -66,6 +69,12 @@ def parsed(arguments: list[str]) -> Options:
     add("pods", "bulk: how many")
     add("nodes", "bulk: how many; more than 100, so that the page shows the grid")
     add("connections", "bulk: HTTP connections that create pods")
+    parser.add_argument(
+        "--created",
+        choices=get_args(Created),
+        default=usual.created,
+        help="bulk: the pods by a request each, by requests of 1,000, or by a Deployment",
+    )
     add("speeds", "bulk: of simulated time, for each one table; inf: the speed max", speeds)
     add("watches", "costs: API watches beside the pages")
     add("events", "costs: trace events of the sandbox whose panels are read")

@@ -1,10 +1,16 @@
 """ReplicaSets keep the number of their pods."""
 
+from functools import partial
+from random import Random
+
 import pytest
 
 from simulator import trace
+from simulator.api import Manifest
 from simulator.controllers import controller
+from simulator.controllers.replica_set import ReplicaSetController
 from simulator.kernel.parts import in_parts
+from simulator.objects.status import with_status
 from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
 from tests.simulator.lab import Lab, node, pod
 
@@ -108,3 +114,46 @@ def test_large_pods_are_created_and_deleted_in_parts_of_a_bounded_size(
     deleted = [len(event.keys) for event in lab.of(trace.ObjectsDeleted) if event.resource == "pods"]
     assert sum(created) == sum(deleted) == 12
     assert max(created + deleted) <= 4
+
+
+def random_history(seed: int) -> Lab:
+    """Random writes about two ReplicaSets, one of which counts its pods as available after a while."""
+    random = Random(seed)
+    lab = Lab()
+    sets = workload("ReplicaSet", replicas=2), workload("ReplicaSet", "slow", replicas=2, minReadySeconds=3)
+    lab.create(node("n1"), node("n2"), *sets)
+    for number in range(12):
+        lab.run(random.choice((0, 1, 2, 40)))
+        some = random.choice(names(lab) or [""])
+        labels = random.choice(({}, {"app": "web"}, {"app": "slow"}, {"app": "web", "tier": "a"}))
+        match random.choice(("scale", "delete", "label", "create", "fail")):
+            case "scale":
+                lab.update(SETS, random.choice(("default/web", "default/slow")), scaled(random.randrange(5)))
+            case "delete" if some:
+                lab.delete_pod(some)
+            case "label" if some:
+                lab.update("pods", f"default/{some}", partial(with_labels, labels))
+            case "create":
+                lab.create(with_labels(labels, pod(f"lone-{number}")))
+            case "fail" if some:
+                lab.update("pods", f"default/{some}", lambda m: with_status(m, phase="Failed"))
+    return lab.run(60)
+
+
+def with_labels(labels: dict[str, str], manifest: Manifest) -> Manifest:
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pods_are_counted_by_their_facts_as_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tallied = random_history(seed)
+    monkeypatch.setattr(ReplicaSetController, "_tallied", lambda *_: None)
+    assert random_history(seed).api.objects == tallied.api.objects
+
+
+def test_a_sync_looks_at_no_pod_while_all_of_them_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = running(3)
+    monkeypatch.setattr(ReplicaSetController, "claim", None)
+    lab.update(SETS, "default/web", scaled(5))
+    lab.run(5)
+    assert status(lab, SETS)["availableReplicas"] == 5
