@@ -14,7 +14,7 @@ from schedviz.mirror.session import Cluster, MirrorError, Session
 from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.read_resources import NEEDED, list_path
-from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store
+from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
 from schedviz.store.store import NAME_AT_MOST
 from simulator.dumps.listed_objects import ListFault
 from simulator.scheduler import extender_http
@@ -75,7 +75,7 @@ def run_mirror(
             Session(store, name, cluster, said, listener=listener).run(stopping)
         except NoSandbox:
             raise MirrorError(f"the sandbox {name} was deleted") from None
-        except (StaleLease, LimitReached) as ended:
+        except (StaleLease, LimitReached, Unreadable) as ended:
             raise MirrorError(str(ended)) from None
         except (ClusterError, ListFault) as failure:
             if not has_followed:

@@ -25,11 +25,12 @@ from schedviz.real_cluster.cluster import SALT_BYTES
 from schedviz.real_cluster.follow import ClusterFollower, Message
 from schedviz.real_cluster.read_resources import FOLLOWED
 from schedviz.real_cluster.reader import ClusterReader
-from schedviz.store import Clock, Failure, Lease, Meta, NoSandbox, Renewal, Sandbox, StaleLease, Store
+from schedviz.store import Clock, Commit, Failure, Lease, Meta, NoSandbox, Renewal, Sandbox, StaleLease, Store
 from schedviz.store.model import Mirrored
 from simulator.api import SECOND, Manifest, Micros, Storage
 from simulator.apiserver.component_writes import MakeServer
 from simulator.apiserver.status import StatusError
+from simulator.commands.clean import refusal_lines
 from simulator.dumps.followed_objects import FollowedObjects
 from simulator.framework.extender import Transport
 from simulator.simulation import Options, Simulation
@@ -37,6 +38,8 @@ from simulator.trace import AnyEvent
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import Features
 
+REFUSED_NAMED: Final = 5
+"""Maximum number of invalid objects that the page names."""
 BATCH_SECONDS: Final = 0.1
 """Time for which changes are collected that are stored together."""
 IDLE_SECONDS: Final = 0.5
@@ -136,6 +139,10 @@ class Session:
         first.fit()
         for left_out in first.left_out:
             self.follower.leave_out(left_out)
+        refused = [*refusal_lines(objects.report)]
+        self.follower.unknown += refused[:REFUSED_NAMED]
+        if len(refused) > REFUSED_NAMED:
+            self.follower.unknown.append(f"{objects.report.refusals} invalid objects in all")
         return first
 
     def _sandbox(self, first: FirstLists) -> Sandbox:
@@ -151,20 +158,21 @@ class Session:
             )
         return self._store.handle(self._name)
 
-    def _create(self, first: FirstLists) -> Sandbox:
-        wall, features = self._store.wall(), self._cluster.features
-        meta = Meta(
-            name=self._name,
-            title=self._cluster.context,
-            created=wall,
-            config=self._cluster.configuration,
+    def _described(self, meta: Meta) -> Meta:
+        """Return the description with what is known of the cluster now: it may have been upgraded."""
+        cluster, features = self._cluster, self._cluster.features
+        return replace(
+            meta,
+            title=cluster.context,
+            config=cluster.configuration,
             kubernetes=features.version.patch,
             feature_gates=features.gates,
-            stands_down=True,
-            mirror=Mirrored(
-                self._cluster.context, self._cluster.server, self._cluster.version, self.follower.unknown
-            ),
+            mirror=Mirrored(cluster.context, cluster.server, cluster.version, self.follower.unknown),
         )
+
+    def _create(self, first: FirstLists) -> Sandbox:
+        wall = self._store.wall()
+        meta = self._described(Meta(name=self._name, created=wall, stands_down=True))
         clock = Clock(sim=self._now(), wall=wall)
         try:
             with new_sandbox(
@@ -184,6 +192,10 @@ class Session:
             if first is None or held.renewed != first.renewed:
                 raise MirrorError(f"another process mirrors into {self._name} ({held.holder})")
             time.sleep(IDLE_SECONDS)
+            held = sandbox.lease()
+        meta = sandbox.meta()
+        if (described := self._described(meta)) != meta:
+            sandbox.commit(Commit(meta=described))
             held = sandbox.lease()
         lease = sandbox.take_lease(f"mirror-{secrets.token_hex(4)}", held)
         if lease is None:

@@ -23,6 +23,9 @@ from simulator.objects.events import EVENTS
 INBOX: Final = 2_000
 """Maximum number of messages that are not stored yet. Beyond it the watches are not read on, and the API
 server ends those that are too slow."""
+PAGES: Final = 10
+"""Number of messages above which a page of a list waits, as it has some megabytes."""
+PAGE_WAIT_SECONDS: Final = 0.05
 WATCH_SECONDS: Final = (300, 600)
 """How long the server keeps a watch, as of client-go's reflectors."""
 SILENCE_SECONDS: Final = 150.0
@@ -219,6 +222,8 @@ class _ResourceFollower(threading.Thread):
             self.version = named.version
 
     def _put(self, message: Message) -> None:
+        while message.kind == "PAGE" and self._inbox.qsize() >= PAGES and not self._stopping.is_set():
+            self._stopping.wait(PAGE_WAIT_SECONDS)
         if not self._stopping.is_set():
             self._inbox.put(message)
 

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from schedviz.mirror.first_lists import LEFT_OUT_FIRST
 from schedviz.mirror.session import MirrorError
@@ -14,10 +15,11 @@ from schedviz.mirror.writer import Followed
 from schedviz.real_cluster import follow
 from schedviz.real_cluster.errors import ClusterError
 from schedviz.real_cluster.read_resources import FOLLOWED, list_path
-from schedviz.store import Sandbox, Store
+from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from simulator.api import Manifest
 from simulator.trace import AnyEvent, BindingJudged, FailureJudged, OutsideBound, PodRemoved
+from simulator.versions.kubernetes_version import V1_35
 from tests.access.conftest import new_client
 from tests.chart import manifests
 from tests.loop.conftest import node, pod
@@ -182,6 +184,25 @@ def test_a_process_that_was_killed_is_followed_by_the_next(world: World, start: 
     lease = second.sandbox.lease()
     assert lease
     assert lease.epoch > killed.epoch
+
+
+@pytest.mark.long
+def test_what_is_known_of_the_cluster_is_brought_up_to_date(world: World, start: Start, proxy: Proxy) -> None:
+    """The cluster was upgraded, and a resource may be read by now."""
+    proxy.allows = lambda _, path: "services" not in path
+    world.create(node("n0"))
+    world.slice()
+    first = start()
+    first.stop()
+    before = first.sandbox.meta()
+    assert before.mirror
+    assert before.mirror.unknown
+    first.sandbox.commit(Commit(meta=replace(before, kubernetes=V1_35.patch)))
+    proxy.allows = lambda _, path: True
+    after = start().sandbox.meta()
+    assert after.mirror
+    assert (after.kubernetes, after.mirror.unknown) == (before.kubernetes, [])
+    assert after.created == before.created
 
 
 @pytest.mark.long
