@@ -115,6 +115,14 @@ def test_a_gang_is_bound_together_and_half_a_gang_frees_its_resources() -> None:
     assert bound["web"] >= seconds(rejected[0])
 
 
+def test_a_gang_on_permit_keeps_room_and_a_pod_group_keeps_none() -> None:
+    bound = {event.pod.removeprefix("default/"): event for event in of(Bound, play("two-ways-for-gangs", 60))}
+    assert bound["web"].node == "node-2"
+    assert seconds(bound["web"]) < 24
+    assert {"render-1", "render-2", "render-3", "paint-1", "paint-2", "paint-3"} == {*bound} - {"web"}
+    assert min(seconds(event) for name, event in bound.items() if name != "web") > 24
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
 def test_the_same_scenario_gives_the_same_trace(name: str) -> None:
     assert play(name, 60) == play(name, 60)

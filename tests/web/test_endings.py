@@ -105,6 +105,7 @@ def test_a_scenario_without_an_end_a_guide_and_a_branch_show_no_end(store: Store
         "racks",
         "shared-claim",
         "two-gangs",
+        "two-ways-for-gangs",
     ]
     assert not can_end(Meta("mine"))
     assert not can_end(Meta(f"guide-preemption-{VISITOR}", scenario="guides/preemption"))

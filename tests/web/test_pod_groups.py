@@ -260,3 +260,4 @@ def test_a_pod_group_is_listed_and_edited_as_other_objects(client: Client, world
     assert "PodGroup" in text_of(client, world, "objects/")
     assert "Gang" in text_of(client, world, "objects/podgroups.scheduling.k8s.io/")
     assert "minCount: 3" in html_of(client, world, "edit/podgroups.scheduling.k8s.io/default/train/")
+    assert "PodGroup train was created." in text_of(client, world, "undo/")

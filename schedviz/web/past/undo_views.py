@@ -54,7 +54,7 @@ def undo_page(request: HttpRequest, source: Current, refusal: str = "", error: s
         refusal = gettext("The history does not reach back to it any more.")
     context = {
         "edit": edit,
-        "sentences": edit_sentences(edit.writes) if edit else [],
+        "sentences": edit_sentences(source, edit.writes) if edit else [],
         "refusal": refusal,
         "error": error,
     }
