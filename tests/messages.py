@@ -163,7 +163,8 @@ def update(language: str) -> bool:
 
 
 def main() -> int:
-    return 0 if all(update(language) for language in LANGUAGES) else 1
+    whole = [update(language) for language in LANGUAGES]
+    return 0 if all(whole) else 1
 
 
 if __name__ == "__main__":

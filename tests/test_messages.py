@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 from babel.messages.catalog import Message
+from django.utils.translation import to_language
 
 from tests import messages
+from tests.languages import SAME, english_words
 
 PLACES = re.compile(r"%\(\w+\)s|\{\d*\}|</?\w+")
 """What a translation has to keep: places for values, tags."""
@@ -34,6 +36,18 @@ def test_translations_keep_the_places_for_values(language: str) -> None:
         wanted = {frozenset(places(text)) for text in ids}
         for text in filter(None, texts):
             assert frozenset(places(text)) in wanted, f"{message.id} -> {text}"
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_a_translation_that_is_the_english_text_has_only_words_of_both_languages(language: str) -> None:
+    known = SAME.get(to_language(language), frozenset())
+    left = [
+        text
+        for _, ids, texts in translations(language)
+        for text in {*ids} & {*texts}
+        if not text.startswith("https://") and not {*english_words(PLACES.sub("", text))} <= known
+    ]
+    assert left == [], "translate it, or add its words to SAME in tests/languages.py"
 
 
 def translations(language: str) -> Iterator[tuple[Message, list[str], list[str]]]:

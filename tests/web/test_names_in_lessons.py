@@ -4,6 +4,7 @@ them at the step that names them, in each language. Other words are emphasised i
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from schedviz.lessons.catalogue import COURSE, lesson_folders, lessons
@@ -15,7 +16,7 @@ from tests.processes import Process
 from .page_labels import bold_in, labels_of
 
 NAMES = [folder.name for folder in lesson_folders(COURSE)]
-LANGUAGES = ("en", "zh-hans")
+LANGUAGES = tuple(dict(settings.LANGUAGES))
 PANELS = {
     "new/pod/": "create",
     "new/node/": "create",
@@ -75,7 +76,7 @@ def test_the_page_has_what_a_lesson_names(store: Store, common: dict[str, Labels
     lesson, client = lessons()[name], Client(headers={"host": "localhost"})
     path = client.post(f"/lessons/{lesson.name}/").headers["Location"]
     missing = []
-    for language in LANGUAGES:
+    for language in lesson.texts:
         found = common[language] | read(client, path, language)
         found |= read(client, f"{path}scheduler/", language, "create")
         for node in highlighted_nodes(lesson):

@@ -18,7 +18,7 @@ from tests.loop.conftest import node, pod
 from tests.loop.world import World
 from tests.simulator.lab import priority_class
 from tests.simulator.test_pod_groups import group
-from tests.web.test_chinese import english
+from tests.web.test_languages import english
 
 HTMX = {"HX-Request": "true"}
 GATES = {
