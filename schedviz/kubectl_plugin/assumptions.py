@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from simulator.verdicts.judged_scheduler import minor_of
 from simulator.versions.features import Features
 
 
@@ -27,6 +28,12 @@ class Assumptions(msgspec.Struct):
 
     def lines(self) -> Iterator[str]:
         yield f"Read once from {self.server} (context {self.context}); nothing was written."
+        yield from self.of_scheduler()
+        yield from (f"Not read: {each}." for each in self.unknown)
+        yield from (f"Left out: {each}" for each in self.left_out)
+
+    def of_scheduler(self) -> Iterator[str]:
+        """Yield what is assumed of the scheduler, and the versions of the kubelets if they are others."""
         judged = f"Assumed: the scheduler {self.version}"
         if minor_of(self.version) != minor_of(self.judged_as):
             judged += f", which is judged by the nearest version that is modelled, {self.judged_as}"
@@ -36,13 +43,6 @@ class Assumptions(msgspec.Struct):
         ]
         if skewed:
             yield f"Kubelets of other versions, with the number of nodes: {', '.join(skewed)}."
-        yield from (f"Not read: {each}." for each in self.unknown)
-        yield from (f"Left out: {each}" for each in self.left_out)
-
-
-def minor_of(version: str) -> str:
-    """Return the minor version: ``v1.35`` of ``v1.35.2-gke.100``."""
-    return ".".join(version.split(".")[:2])
 
 
 def name_gates(features: Features, given: bool, reached: bool) -> str:

@@ -44,6 +44,8 @@ def read_options(options: Namespace) -> Cluster:
         scheduler.features,
         scheduler.configuration,
         extender_http.HttpTransport(options.allow_extender_host),
+        scheduler.source,
+        scheduler.gates,
     )
 
 

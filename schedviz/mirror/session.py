@@ -3,6 +3,7 @@
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty
@@ -15,6 +16,7 @@ from schedviz.access.identity import sandboxes_have_owners
 from schedviz.access.links import make_link
 from schedviz.access.record import digest_of, new_token, owned_by
 from schedviz.api.new_sandbox import new_sandbox
+from schedviz.kubectl_plugin.assumptions import Assumptions
 from schedviz.loop import ring
 from schedviz.loop.leader import Leader
 from schedviz.loop.mirror_silence import ENDED, is_silent
@@ -29,9 +31,11 @@ from schedviz.store import Clock, Commit, Failure, Lease, Meta, NoSandbox, Renew
 from schedviz.store.model import Mirrored
 from simulator.api import SECOND, Manifest, Micros, Storage
 from simulator.apiserver.component_writes import MakeServer
+from simulator.apiserver.resources import NODES
 from simulator.apiserver.status import StatusError
 from simulator.commands.clean import refusal_lines
 from simulator.dumps.followed_objects import FollowedObjects
+from simulator.dumps.kubelet_versions import kubelet_version
 from simulator.framework.extender import Transport
 from simulator.simulation import Options, Simulation
 from simulator.trace import AnyEvent
@@ -71,6 +75,9 @@ class Cluster(NamedTuple):
     """The KubeSchedulerConfiguration; None = the default one."""
     transport: Transport | None = None
     """Calls the scheduler's extenders; None = it has none."""
+    source: str = "its default configuration"
+    """Where the configuration is from."""
+    gates: str = "its default feature gates"
 
 
 class Session:
@@ -98,6 +105,8 @@ class Session:
         self.follower = ClusterFollower(cluster.connect, served)
         self._trouble_since: float | None = None
         self._noted = ""
+        self._kubelets: dict[str, int] = {}
+        """The minor versions of the kubelets, each with the number of nodes."""
         self._judge = MirrorJudge(
             JudgedScheduler(
                 cluster.features, cluster.configuration, said=cluster.version, transport=cluster.transport
@@ -143,6 +152,8 @@ class Session:
         self.follower.unknown += refused[:REFUSED_NAMED]
         if len(refused) > REFUSED_NAMED:
             self.follower.unknown.append(f"{objects.report.refusals} invalid objects in all")
+        nodes = first.manifests().get(NODES.id, {}).values()
+        self._kubelets = Counter(filter(None, map(kubelet_version, nodes)))
         return first
 
     def _sandbox(self, first: FirstLists) -> Sandbox:
@@ -167,7 +178,13 @@ class Session:
             config=cluster.configuration,
             kubernetes=features.version.patch,
             feature_gates=features.gates,
-            mirror=Mirrored(cluster.context, cluster.server, cluster.version, self.follower.unknown),
+            mirror=Mirrored(
+                cluster.context,
+                cluster.server,
+                cluster.version,
+                self.follower.unknown,
+                [*self._assumptions().of_scheduler()],
+            ),
         )
 
     def _create(self, first: FirstLists) -> Sandbox:
@@ -184,6 +201,18 @@ class Session:
                 return sandbox
         except (StatusError, ValueError) as refused:
             raise MirrorError(f"--name {self._name}: {refused}") from None
+
+    def _assumptions(self) -> Assumptions:
+        cluster = self._cluster
+        return Assumptions(
+            cluster.context,
+            cluster.server,
+            cluster.version,
+            cluster.features.version.patch,
+            cluster.source,
+            cluster.gates,
+            kubelets=self._kubelets,
+        )
 
     def _lead(self, sandbox: Sandbox) -> Lease:
         held = first = sandbox.lease()

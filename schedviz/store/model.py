@@ -34,6 +34,8 @@ class Mirrored(msgspec.Struct, frozen=True):
     """What the API server says of its version."""
     unknown: list[str] = []
     """What could not be read, and what is unknown thereby."""
+    assumed: list[str] = []
+    """What is assumed of its scheduler: version, configuration and gates, by which it is judged."""
 
 
 class Meta(msgspec.Struct, frozen=True):

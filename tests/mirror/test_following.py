@@ -63,6 +63,11 @@ def test_it_has_what_the_cluster_has_and_the_acts_of_its_scheduler(world: World,
     world.slice()
     mirror = start().sandbox
     assert stored(mirror) == stored(world.sandbox)
+    meta = mirror.meta()
+    assert meta.mirror
+    assert meta.mirror.assumed[0] == (
+        "Assumed: the scheduler v1.36.2; its default configuration; its default feature gates."
+    )
     world.create(pod("later", cpu="3"), pod("large", cpu="9"))
     world.slice()
     world.patch("nodes", "n0", {"spec": {"unschedulable": True}})
