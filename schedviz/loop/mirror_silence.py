@@ -7,15 +7,19 @@ from schedviz.store import Failure, Sandbox
 
 SILENT_SECONDS: Final = 5.0
 """A mirroring process renews its lease twice a second. After this time without it, it counts as ended."""
-ENDED: Final = "the mirroring process has ended; start it again to go on"
+CUT_OFF_SECONDS: Final = 60.0
+"""For how long what a mirroring process said last is shown after it fell silent."""
+ENDED: Final = "the mirroring process does not run, or cannot reach the cluster; its output says why"
 
 
 def note_silent_mirror(sandbox: Sandbox) -> float:
     """Note that the mirroring process of a sandbox has ended, if it has; its successor clears that. Returns
     in how many seconds to look again. Raises NoSandbox."""
-    lease, known = sandbox.lease(), sandbox.failure()
-    if is_silent(sandbox) and (known is None or known.message != ENDED):
-        since = lease.renewed if lease else sandbox.wall()
+    lease, known, wall = sandbox.lease(), sandbox.failure(), sandbox.wall()
+    since = lease.renewed if lease else wall
+    # A process that was cut off says why, and begins again by itself.
+    is_noted = known is not None and (known.message == ENDED or wall - known.at < CUT_OFF_SECONDS)
+    if is_silent(sandbox) and not is_noted:
         sandbox.set_failure(Failure(ENDED, 1, known.at if known else since, 0.0), lease)
         ring(sandbox.name)
     return SILENT_SECONDS

@@ -24,6 +24,7 @@ from schedviz.mirror.first_lists import FirstLists
 from schedviz.mirror.judging import MirrorJudge
 from schedviz.mirror.writer import Followed, Listener, MirrorWriter, stored_objects
 from schedviz.real_cluster.cluster import SALT_BYTES
+from schedviz.real_cluster.errors import ClusterError
 from schedviz.real_cluster.follow import ClusterFollower, Message
 from schedviz.real_cluster.read_resources import FOLLOWED
 from schedviz.real_cluster.reader import ClusterReader
@@ -63,7 +64,7 @@ class MirrorError(Exception):
 
 
 class Cluster(NamedTuple):
-    """What is mirrored, and how it is read. ``connect`` gives each thread a connection of its own."""
+    """What is mirrored, and how it is read. ``connect`` reads the kubeconfig again."""
 
     connect: Callable[[], ClusterReader]
     context: str
@@ -102,7 +103,8 @@ class Session:
             for resource, unknown in FOLLOWED.items()
             if not resource.gate or cluster.features.enabled(resource.gate)
         }
-        self.follower = ClusterFollower(cluster.connect, served)
+        self._reader = cluster.connect()
+        self.follower = ClusterFollower(self._reader.another, served)
         self._trouble_since: float | None = None
         self._noted = ""
         self._kubelets: dict[str, int] = {}
@@ -116,12 +118,12 @@ class Session:
     def run(self, stopping: threading.Event) -> None:
         """Follow until ``stopping`` is set. Raises ClusterError, MirrorError, StaleLease, NoSandbox,
         RedisError and other errors of the store."""
-        reader = self._cluster.connect()
-        self.follower.pulse.ask(reader)
+        self.follower.pulse.ask(self._reader)
         objects = FollowedObjects(self._now(), secrets.token_bytes(SALT_BYTES), self._cluster.features)
         first = self._read_first(objects)
         sandbox = self._sandbox(first)
         lease = self._lead(sandbox)
+        ended = ENDED
         try:
             renewal = self._renewed(sandbox, lease)
             self._keep_clock(sandbox, renewal)
@@ -132,12 +134,16 @@ class Session:
             self._judge.begin(first.manifests(), self._now())
             del first
             self.follower.start()
-            self._say(f"the mirror {self._name} follows {self._cluster.context} ({self._cluster.server})")
+            followed = f"{self._cluster.context} ({self._cluster.server})"
+            self._say(f"the mirror {self._name} follows {followed}; its page is /s/{self._name}/")
             self._follow(leader, writer, stopping)
+        except ClusterError as failure:
+            ended = str(failure)
+            raise
         finally:
             self.follower.stop()
             with suppress(RedisError, StaleLease, NoSandbox):
-                sandbox.set_failure(Failure(ENDED, 1, self._trouble_since or sandbox.wall(), 0.0), lease)
+                sandbox.set_failure(Failure(ended, 1, self._trouble_since or sandbox.wall(), 0.0), lease)
                 sandbox.release_lease(lease)
                 ring(self._name)
 
@@ -242,6 +248,8 @@ class Session:
     def _follow(self, leader: Leader, writer: MirrorWriter, stopping: threading.Event) -> None:
         sandbox = leader.sandbox
         while not stopping.is_set():
+            if self.follower.is_unauthorized:
+                raise ClusterError(self.follower.trouble)
             batch = self._gather()
             writer.take(batch)
             renewal = self._renewed(sandbox, leader.lease)

@@ -127,6 +127,11 @@ class ClusterFollower:
                 thread.join(0.02)
 
     @property
+    def is_unauthorized(self) -> bool:
+        """Whether the server does not accept the credentials any more."""
+        return any(each.is_unauthorized for each in self.followers)
+
+    @property
     def trouble(self) -> str:
         """What keeps the mirror from following, in one line; "" = nothing."""
         failing = [each for each in self.followers if each.trouble]
@@ -172,6 +177,7 @@ class _ResourceFollower(threading.Thread):
         self._inbox = inbox
         self._stopping = stopping
         self._failures = 0
+        self.is_unauthorized = False
         self.trouble = ""
 
     def interrupt(self) -> None:
@@ -193,6 +199,7 @@ class _ResourceFollower(threading.Thread):
                     self.version = ""
                     self._stopping.wait(REFUSED_SECONDS)
                 else:
+                    self.is_unauthorized = refused.code == 401
                     self._failed(str(refused))
             except (ClusterError, ListFault) as failure:
                 self._failed(str(failure))
@@ -228,7 +235,7 @@ class _ResourceFollower(threading.Thread):
             self._inbox.put(message)
 
     def _recovered(self) -> None:
-        self._failures, self.trouble = 0, ""
+        self._failures, self.trouble, self.is_unauthorized = 0, "", False
 
     def _failed(self, trouble: str) -> None:
         if self._stopping.is_set():

@@ -62,6 +62,7 @@ class ClusterReader:
     def __init__(self, connection: Connection, timeout: float, name: str = "kubectl-schedviz") -> None:
         """``timeout``: seconds for each answer. ``name``: as which the program names itself. Raises
         ClusterError."""
+        self._connection = connection
         self.context = connection.context
         self.namespace = connection.namespace
         self.date = ""
@@ -76,6 +77,11 @@ class ClusterReader:
             self._pool = RESTClientObject(connection.configuration).pool_manager
         except (ValueError, OSError, HTTPError) as failure:
             raise ClusterError(f"{self.server}: {failure}") from None
+
+    def another(self) -> "ClusterReader":
+        """Return a reader of the same connection, for another thread: a plugin for credentials is not run
+        again. Raises ClusterError."""
+        return ClusterReader(self._connection, self._timeout, self._name)
 
     def get(
         self, path: str, query: Mapping[str, str] | None = None, *, timeout: float | None = None

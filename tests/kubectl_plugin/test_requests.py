@@ -50,7 +50,7 @@ def test_all_that_an_import_reads_for_the_scheduler_is_read() -> None:
 
 def test_the_client_can_only_read() -> None:
     methods = {name for name, _ in inspect.getmembers(ClusterReader, inspect.isfunction)}
-    assert {name for name in methods if not name.startswith("_")} == {"get", "watch", "interrupt"}
+    assert {name for name in methods if not name.startswith("_")} == {"get", "watch", "interrupt", "another"}
     source = inspect.getsource(ClusterReader)
     assert source.count("_pool.request(") == 1
     assert source.count('"GET"') == 1

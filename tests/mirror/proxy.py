@@ -1,6 +1,7 @@
 """A proxy before an API server: it notes all requests, refuses some, and cuts connections."""
 
 import http.client
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -10,11 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 
 
 class Proxy:
-    """``allows``: whether a request (method, path) is passed on; what is not gets 403."""
+    """``allows``: whether a request (method, path) is passed on; what is not gets ``code``."""
 
     def __init__(self) -> None:
         self.allows: Callable[[str, str], bool] = lambda method, path: True
         self.asked: list[tuple[str, str, dict[str, str]]] = []
+        self.code = 403
         self.is_down = False
         self.address = ""
         self._open: list[socket.socket] = []
@@ -51,7 +53,8 @@ def before(target: str) -> Iterator[Proxy]:
                 self.close_connection = True
                 return
             if not proxy.allows(self.command, asked.path):
-                self._send(403, b'{"kind":"Status","message":"forbidden by the proxy","code":403}')
+                refusal = {"kind": "Status", "message": "forbidden by the proxy", "code": proxy.code}
+                self._send(proxy.code, json.dumps(refusal).encode())
                 return
             proxy._open.append(self.connection)
             upstream = http.client.HTTPConnection(str(parts.hostname), parts.port)

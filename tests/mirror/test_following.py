@@ -2,6 +2,8 @@
 
 import logging
 import re
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,8 +11,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from schedviz.loop.mirror_silence import ENDED
+from schedviz.mirror import run
 from schedviz.mirror.first_lists import LEFT_OUT_FIRST
-from schedviz.mirror.session import MirrorError
+from schedviz.mirror.session import Cluster, MirrorError
 from schedviz.mirror.writer import Followed
 from schedviz.real_cluster import follow
 from schedviz.real_cluster.errors import ClusterError
@@ -211,6 +215,43 @@ def test_what_is_known_of_the_cluster_is_brought_up_to_date(world: World, start:
 
 
 @pytest.mark.long
+def test_credentials_that_end_are_read_again(
+    world: World,
+    proxy: Proxy,
+    store: Store,
+    *,
+    cluster_at: Callable[[str], Cluster],
+    sandbox_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(follow, "BACK_OFF", (0.01, 0.05))
+    monkeypatch.setattr(run, "AGAIN_SECONDS", 0.1)
+    world.create(node("n0"), pod("a"))
+    world.slice()
+    said: list[str] = []
+    stopping = threading.Event()
+    given = (store, sandbox_name, cluster_at(proxy.address), said.append, stopping)
+    thread = threading.Thread(target=run.run_mirror, args=given, daemon=True)
+    thread.start()
+    mirror = store.handle(sandbox_name)
+    eventually(lambda: said, "it follows")
+    proxy.code = 401
+    proxy.allows = lambda _, path: False
+    proxy.cut()
+    eventually(lambda: any("a new session begins" in each for each in said), "it begins anew")
+    failure = mirror.failure()
+    assert failure
+    assert "does not accept the credentials" in failure.message
+    world.create(pod("b"))
+    world.slice()
+    proxy.allows = lambda _, path: True
+    same(mirror, world)
+    eventually(lambda: mirror.failure() is None, "it follows again")
+    stopping.set()
+    thread.join()
+
+
+@pytest.mark.long
 def test_where_sandboxes_have_owners_only_its_link_shows_it(
     world: World, start: Start, store: Store, settings: Any
 ) -> None:
@@ -238,7 +279,7 @@ def test_a_new_process_stores_what_it_missed_and_one_at_a_time_mirrors(world: Wo
     first.stop()
     failure = first.sandbox.failure()
     assert failure
-    assert "has ended" in failure.message
+    assert failure.message == ENDED
     world.delete("pods", "default/a")
     world.create(pod("c"))
     world.slice()
