@@ -1,11 +1,13 @@
-"""Whether a group of equal pods still fits after other pods are put back, without trying it again.
+"""Whether a group still fits after other pods are put back, without trying it again.
 
 The preemption for a group puts unit after unit back, and tries the whole group after each. If its pods are
 equal, and only the node itself decides whether one of them fits there, it does not matter which nodes they
 get: as many fit as all nodes hold together. So the group still fits, unless pods are put back on nodes whose
-room is needed."""
+room is needed. If one of the pods requests at least as much of all as each other one, the group fits if the
+nodes hold as many pods like that one; it may fit even if they do not."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 
 import numpy as np
@@ -27,23 +29,32 @@ _OWN_PLUGINS: Final = "simulator.plugins."
 
 
 class GroupRoom:
-    """The pods of a group, of which ``needed`` must have a place, and nodes that hold so many."""
+    """Nodes that hold as many pods like ``pod`` as a group needs. ``is_exact``: whether the group does not
+    fit if they do not."""
 
     def __init__(
-        self, cluster: Cluster, framework: Framework, state: CycleState, pods: Sequence[Pod], needed: int
+        self,
+        cluster: Cluster,
+        framework: Framework,
+        state: CycleState,
+        pod: Pod,
+        needed: int,
+        *,
+        is_exact: bool,
     ) -> None:
+        self.is_exact = is_exact
         self._cluster = cluster
         self._framework = framework
         self._state = state
-        self._pods = pods
+        self._pods = [_numbered(pod, i) for i in range(needed)]
         self._needed = needed
         self._held: dict[int, int] = {}
         """Row of a node -> how many of the pods it holds, at most ``needed``."""
 
     def still_fits(self, returned: Sequence[Pod]) -> bool:
-        """Return whether the group fits, after these pods were put back. If not, they are taken off
-        again."""
-        rows = {row for pod in returned if (row := self._cluster.rows.get(pod.node_name)) is not None}
+        """Return whether the nodes hold enough, after these pods were put back. If not, they are taken off
+        again, or :meth:`forget` is called."""
+        rows = self._rows(returned)
         before = {row: self._held[row] for row in rows if row in self._held}
         for row in before:
             self._held[row] = self._count(row)
@@ -53,6 +64,14 @@ class GroupRoom:
             self._held.pop(row, None)
         self._held |= before
         return False
+
+    def forget(self, returned: Sequence[Pod]) -> None:
+        """Count the nodes of these pods anew when they are needed: the pods stay."""
+        for row in self._rows(returned):
+            self._held.pop(row, None)
+
+    def _rows(self, pods: Sequence[Pod]) -> set[int]:
+        return {row for pod in pods if (row := self._cluster.rows.get(pod.node_name)) is not None}
 
     def _find_room(self) -> bool:
         """Count further nodes until those that were counted hold enough."""
@@ -73,7 +92,7 @@ class GroupRoom:
         cluster, nodes = self._cluster, NodeBatch(self._cluster, np.array([row]))
         name = cluster.node(row).name
         added: list[Pod] = []
-        for pod in self._pods[: self._needed]:
+        for pod in self._pods:
             if self._framework.run_filter(self._state, pod, nodes).codes[0]:
                 break
             added.append(pod.assumed(name))
@@ -83,28 +102,50 @@ class GroupRoom:
         return len(added)
 
 
+def _numbered(pod: Pod, number: int) -> Pod:
+    found = copy(pod)
+    found.key = f"{pod.key}#{number}"  # the name of no pod
+    return found
+
+
 def room_of(cycle: GroupCycle) -> GroupRoom | None:
     """Return the room for the group of a cycle; None if it can only be known by trying the group."""
     scheduler, framework, group = cycle.scheduler, cycle.framework, cycle.group
     cluster, pods = scheduler.cache.cluster, [info.pod for info in cycle.infos]
     permits = {plugin.name for plugin in framework.permit_plugins}
-    nodes = cluster.node_count
+    nodes, largest = cluster.node_count, _largest(pods)
     if (
         group is None
+        or largest is None
         or framework.extenders
         or scheduler.queue.nominated_pods()
-        or any(pod.spec != pods[0].spec for pod in pods)
         or permits - {_GANG_SCHEDULING}
         or any(not type(each).__module__.startswith(_OWN_PLUGINS) for each in framework.plugins.values())
         or enough_feasible_nodes(framework, nodes, exhaustive=False) < nodes
     ):
         return None
     state = CycleState(cluster, seed=scheduler.seed, cycle=cycle.number)
-    found = run_pre_filter(framework, state, pods[0])
-    filters = {plugin.name for plugin in framework.filter_plugins} - state.skip_filter
-    if found.status is not None or found.node_names is not None or filters - _OF_ONE_NODE:
-        return None
+    is_exact = all(pod.spec == largest.spec for pod in pods)
+    for pod in (largest,) if is_exact else (*pods, largest):  # the state is that of the largest one at last
+        found = run_pre_filter(framework, state, pod)
+        filters = {plugin.name for plugin in framework.filter_plugins} - state.skip_filter
+        if found.status is not None or found.node_names is not None or filters - _OF_ONE_NODE:
+            return None
     needed = 1
     if permits and group.min_count is not None:
         needed = max(1, group.min_count - len(cluster.pod_groups.get(group.key).scheduled))
-    return GroupRoom(cluster, framework, state, pods, needed) if needed <= len(pods) else None
+    if needed > len(pods):
+        return None
+    return GroupRoom(cluster, framework, state, largest, needed, is_exact=is_exact)
+
+
+def _largest(pods: Sequence[Pod]) -> Pod | None:
+    """Return the pod that requests at least as much of all as each other one; None if there is none, or if
+    they tolerate other taints."""
+
+    def covers(pod: Pod, other: Pod) -> bool:
+        return all(pod.requests.get(name, 0) >= amount for name, amount in other.requests.items())
+
+    if any(pod.tolerations != pods[0].tolerations for pod in pods):
+        return None
+    return next((pod for pod in pods if all(covers(pod, other) for other in pods)), None)

@@ -161,8 +161,14 @@ class _DryRuns:
             self._room = None  # more than the nodes themselves decides from now on
         if self._room is None:
             return self() is None
-        self._cycle.passes += 1
-        return self._room.still_fits(returned)
+        fits = self._room.still_fits(returned)
+        if fits or self._room.is_exact:
+            self._cycle.passes += 1
+            return fits
+        fits = self() is None
+        if fits:
+            self._room.forget(returned)
+        return fits
 
 
 def _report_preemption(

@@ -303,7 +303,7 @@ def test_a_failed_group_rests_while_another_pod_waits_for_its_backoff_after_an_e
 
 
 def contested(seed: int) -> bytes:
-    """The trace of a gang of equal pods, and of one that it finds in its way."""
+    """The trace of a gang, whose pods are often equal, and of one that it finds in its way."""
     pick = random.Random(seed)
     with lab(GATES[seed % 2 * 2 + 1]) as found:
         found.create(*(priority_class(name, 100 * i) for i, name in enumerate(CLASSES)))
@@ -320,7 +320,8 @@ def contested(seed: int) -> bytes:
             low[0]["spec"]["affinity"] = {"podAntiAffinity": anti}
         found.create(*low)
         found.run(5)
-        gang = [member(f"train-{i}", "train", "2", priorityClassName="high") for i in range(5)]
+        sizes = "22222" if seed % 3 else "12122"
+        gang = [member(f"train-{i}", "train", cpu, priorityClassName="high") for i, cpu in enumerate(sizes)]
         for each in gang:
             each["metadata"]["labels"] = {"app": "x"}
         found.create(group("train", pick.choice([None, 3, 5]), priorityClassName="high"), *gang)
