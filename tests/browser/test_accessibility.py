@@ -319,5 +319,5 @@ def test_the_language_is_chosen_on_the_page_and_frames_have_it(screen: Page, liv
     violations.look("Chinese form")
     assert violations.found == []
     screen.keyboard.press("Escape")
-    screen.get_by_role("button", name="EN", exact=True).click()
+    choose_language(screen, "en")
     expect(screen.locator("#connection")).to_have_text("live")
