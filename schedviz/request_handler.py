@@ -1,11 +1,14 @@
 """Django's ASGI handler with a synchronous chain of middleware."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import IO, Any, Final
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.http import HttpRequest, HttpResponseBadRequest
@@ -27,6 +30,11 @@ WARNING = re.compile(rb'299 - "(?:[^"\\]|\\.)*"')
 WAITING: Final = "schedviz.waiting"
 """Key in the scope of a request; its value is a Waiting, which ends when the client has disconnected."""
 
+ARRIVALS_AT_ONCE: Final = 3
+"""Whole pages and files that are answered at the same time: a class that arrives all at once does not share
+the processor, thread by thread, with the acts of those inside."""
+ARRIVAL_SECONDS: Final = 1.0
+"""The longest time for which a page waits for this, so that no page that takes long keeps others away."""
 IDLE_THREADS: Final = 32
 """Threads that are kept for later requests: as many as a server of one core answers at the same time."""
 
@@ -46,6 +54,7 @@ class RequestHandler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
         self._idle: list[ThreadPoolExecutor] = []
+        self._arrivals = asyncio.Semaphore(ARRIVALS_AT_ONCE)
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         waiting = scope[WAITING] = Waiting()
@@ -57,6 +66,20 @@ class RequestHandler(ASGIHandler):
             waiting.has_ended = True
             # Of a request that was cut off the view may still run: it is idle after that.
             thread.submit(self._keep, thread)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer a request; an arrival when there is a place for it, at the latest after ARRIVAL_SECONDS."""
+        if not _is_arrival(request):
+            return await super().get_response_async(request)
+        has_place = False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVAL_SECONDS):
+                has_place = await self._arrivals.acquire()
+        try:
+            return await super().get_response_async(request)
+        finally:
+            if has_place:
+                self._arrivals.release()
 
     def _keep(self, thread: ThreadPoolExecutor) -> None:
         """Keep the thread for a later request, or shut it down if enough are idle. Called in the thread."""
@@ -92,6 +115,13 @@ class RequestHandler(ASGIHandler):
             await send(message)
 
         await super().send_response(response, sent)
+
+
+def _is_arrival(request: HttpRequest) -> bool:
+    """Whether a browser opens a whole page, or loads a file of it."""
+    headers = request.headers
+    opens = "text/html" in headers.get("Accept", "") and "HX-Request" not in headers
+    return request.method == "GET" and (opens or request.path_info.startswith(settings.STATIC_URL))
 
 
 def _with_single_warnings(headers: list[Header]) -> Iterator[Header]:

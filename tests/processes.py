@@ -43,6 +43,8 @@ class Process:
         program: str = sys.executable,
         cwd: Path = ROOT,
     ) -> None:
+        self.arguments = command
+        self.environment = environment
         self.command = " ".join(command) or program
         self.log = log
         with log.open("w") as file:

@@ -31,6 +31,10 @@ class Log:
         self.process = process
         self._read = 0
 
+    def restart(self) -> None:
+        """Read the output of the process that was started again, which is a new one."""
+        self._read = 0
+
     def faults(self) -> list[str]:
         """The errors and tracebacks since the last call."""
         with self.process.log.open("rb") as file:
@@ -57,6 +61,14 @@ class Stack:
         self.store = store
         self.logs = logs
         self.redis_pid = redis_pid
+
+    def restart_server(self) -> None:
+        """Stop the first process of the server, and start it again on the same port."""
+        log = self.logs[0]
+        log.process.stop()
+        log.process = Process(log.process.arguments, log.process.log, log.process.environment)
+        log.restart()
+        eventually(lambda: log.process.alive() and is_listening(log), "the server answers")
 
 
 @contextmanager
@@ -91,9 +103,9 @@ def running(
             environment = {"SECRET_KEY": "the same of all servers, 32 characters"} if name in servers else {}
             if name in servers and redis_of_server:
                 environment["REDIS_URL"] = redis_of_server
-            process = Process(command, directory / f"{name}.log", environment)
-            ends.callback(process.stop)
-            logs.append(Log(name, process))
+            log = Log(name, Process(command, directory / f"{name}.log", environment))
+            ends.callback(lambda log=log: log.process.stop())
+            logs.append(log)
         eventually(
             lambda: all(
                 logs[number].process.alive() and is_listening(logs[number]) for number in range(web_processes)

@@ -56,7 +56,9 @@ def tables(options: Options) -> Iterator[Table]:
     for part in parts(options):
         with (
             tempfile.TemporaryDirectory(prefix="schedviz-load-") as directory,
-            running(Path(directory), REDIS_PORT, PASSWORD, workers=options.workers) as stack,
+            running(
+                Path(directory), REDIS_PORT, PASSWORD, workers=options.workers, web_processes=options.web
+            ) as stack,
         ):
             yield checked(uvloop.run(part(stack)), stack)
     if "costs" in options.parts:

@@ -22,6 +22,7 @@ class Reading:
     """Counters at one moment."""
 
     def __init__(self, processes: Mapping[str, psutil.Process], redis: Redis) -> None:
+        self.ids = {name: process.pid for name, process in processes.items()}
         info = cast("dict[str, Any]", redis.info())
         self.at = time.monotonic()
         self.cpu = {name: cpu_seconds(process) for name, process in processes.items()}
@@ -36,14 +37,14 @@ class Meter:
 
     def __init__(self, stack: Stack) -> None:
         self._redis = stack.store.redis
-        self.processes = processes(stack)
+        self._stack = stack
         self._readings: list[Reading] = []
         self._calls: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Meter":
         self._calls = command_calls(self._redis)
-        self._readings = [Reading(self.processes, self._redis)]
+        self._readings = [self._read()]
         self._task = asyncio.create_task(self._sample())
         return self
 
@@ -52,14 +53,22 @@ class Meter:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
-        self._readings.append(Reading(self.processes, self._redis))
+        self._readings.append(self._read())
         now = command_calls(self._redis)
         self._calls = {name: calls - self._calls.get(name, 0) for name, calls in now.items()}
 
     async def _sample(self) -> None:
         while True:
             await asyncio.sleep(EVERY_SECONDS)
-            self._readings.append(Reading(self.processes, self._redis))
+            self._readings.append(self._read())
+
+    def _read(self) -> Reading:
+        return Reading(self.processes, self._redis)
+
+    @property
+    def processes(self) -> dict[str, psutil.Process]:
+        """The present ones: the server may be started again meanwhile."""
+        return processes(self._stack)
 
     @property
     def seconds(self) -> float:
@@ -72,7 +81,8 @@ class Meter:
     def figures(self) -> list[Figure]:
         """CPU shares, context switches and Redis' work, of each second; the last second only where it is the
         only one, as it is cut off."""
-        pairs = [*zip(self._readings, self._readings[1:], strict=False)]
+        readings = zip(self._readings, self._readings[1:], strict=False)
+        pairs = [(before, after) for before, after in readings if before.ids == after.ids]
         pairs = pairs[:-1] or pairs
 
         def rates(counter: Any) -> list[float]:

@@ -30,6 +30,7 @@ class Options(msgspec.Struct, frozen=True):
     watches: int = 300
     events: int = 2_000
     rounds: int = 5
+    web: int = 1
     workers: int = 2
     json: Path | None = None
     against: Path | None = None
@@ -80,6 +81,7 @@ def parsed(arguments: list[str]) -> Options:
     add("events", "costs: trace events of the sandbox whose panels are read")
     add("rounds", "costs: rounds of each measurement")
     add("workers", "worker processes")
+    add("web", "processes of the web server; not in costs")
     add("json", "write the figures to this file", Path)
     add("against", "print the ratios to the figures in this file", Path)
     asked = vars(parser.parse_args(arguments))

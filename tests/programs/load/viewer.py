@@ -60,6 +60,8 @@ class Viewer:
         self.bytes = 0
         self.gaps = 0
         self.healed = 0
+        self.wholes = 0
+        """The whole pages that it was sent: one for each connection."""
         self.pods: list[Awaited] = []
         """All that were awaited."""
         self._awaited: dict[str, Awaited] = {}
@@ -156,6 +158,7 @@ class Viewer:
             return False
         if number.after == 0:
             self.healed = self.gaps
+            self.wholes += 1
             self._whole.set()
         self._last = number.seq
         if self._awaited:

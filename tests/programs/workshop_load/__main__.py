@@ -41,7 +41,14 @@ async def measured(stack: Stack, options: Options) -> Table:
             servers = [each for name, each in meter.processes.items() if name.startswith("server")]
             return sum(cpu_seconds(each) for each in servers)
 
-        workshop = Workshop(stack.port, stack.store, lessons()[options.lesson], options, server_cpu)
+        workshop = Workshop(
+            stack.port,
+            stack.store,
+            lessons()[options.lesson],
+            options,
+            server_cpu=server_cpu,
+            restart=stack.restart_server,
+        )
         await workshop.run()
     title = f"workshop: {options.learners} learners, the lesson {options.lesson}, {meter.seconds:.0f} s"
     table = Table(title, CLOCK.format(think=options.think, speed=options.speed))

@@ -16,6 +16,7 @@ from tests.programs.workshop_load.teacher import Teacher
 
 HINT: Final = "Look at the queue."
 HINTED: Final = HINT.encode()
+PAUSED: Final = b"The teacher paused the room."
 REVEALED: Final = b'class="prose answer"'
 
 
@@ -33,7 +34,7 @@ class Acts:
         self._before = 0.0
         self.faults: list[str] = []
         self._teacher = teacher
-        self._learners = learners
+        self.learners = learners
 
     async def run(self, question: str) -> None:
         """question: ``LESSON/STEP`` to reveal; "" = the lesson has none."""
@@ -44,19 +45,36 @@ class Acts:
         if question:
             await self._reveal(question)
 
+    async def meet(self, question: str) -> None:
+        """The learners have submitted their answers to the question: they discuss, see what is right, and
+        have a break."""
+        await self._on_frames("discussion", {"do": "section 1"}, lambda each: b"Discussion: listen" in each)
+        shown = [asyncio.ensure_future(learner.shows("answered")) for learner in self.learners]
+        since = await self._do({"do": f"reveal {question}"})
+        await self._note("reveal on all pages", since, shown)
+        await self._on_frames("break", {"do": "section 2"}, lambda each: PAUSED in each)
+        await self._do({"do": "collect off"})
+
+    async def go_on(self) -> None:
+        """Begin the section after the break."""
+        await self._on_frames(
+            "next section", {"do": "section 3"}, lambda each: b"section 4 of 4" in each and PAUSED not in each
+        )
+
     async def _on_frames(self, act: str, fields: dict[str, str], shows: Callable[[bytes], bool]) -> None:
-        shown = [learner.next_message(shows) for learner in self._learners]
+        shown = [learner.next_message(shows) for learner in self.learners]
         since = await self._do(fields)
         await self._note(act, since, shown)
 
     async def _set_step(self) -> None:
-        lesson = self._learners[0].lesson
-        shown = [asyncio.ensure_future(learner.shows_step(lesson.steps[0].id)) for learner in self._learners]
+        lesson = self.learners[0].lesson
+        shown = [asyncio.ensure_future(learner.shows_step(lesson.steps[0].id)) for learner in self.learners]
         since = await self._do({"do": "step", "place": f"{lesson.name}/0"})
         await self._note("set step for all", since, shown)
 
     async def _reveal(self, question: str) -> None:
         site = self._teacher.site
+        await self._do({"do": "hide"})
         url = f"{site.socket_origin}/rooms/{self._teacher.code}/live/?lang=en&page=projector"
         headers = site.cookie_header
         async with connect(

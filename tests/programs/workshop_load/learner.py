@@ -13,9 +13,11 @@ from schedviz.lessons.lesson import Action, Lesson, Run, Step
 from schedviz.rooms.rehearsal import choose_picks
 from schedviz.web.manifests.yaml import to_yaml
 from simulator.api import Manifest
+from tests.programs.load.cold import load_files
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import Viewer
 from tests.programs.workshop_load.editing import edit_path, edited, replaced
+from tests.programs.workshop_load.meeting import Meeting
 from tests.programs.workshop_load.options import Options
 from tests.programs.workshop_load.panel import Panel
 from tests.programs.workshop_load.teacher import Expected, Row, Teacher
@@ -46,7 +48,9 @@ class Learner:
         self.faults: list[str] = []
         self.viewer: Viewer | None = None
         self.finished = False
-        self._site = site
+        self.first = 0
+        """The step, counted from 0, at which the class was when the learner joined."""
+        self.site = site
         self._teacher = teacher
         self.lesson = lesson
         self._options = options
@@ -54,14 +58,24 @@ class Learner:
         self._passed = 0
         self._awaited: list[tuple[Callable[[bytes], bool], asyncio.Future[float]]] = []
 
-    async def attend(self) -> None:
-        """Join, and go through the lesson."""
+    async def attend(self, meeting: Meeting) -> None:
+        """Join, and go through the lesson, from the step at which the class is."""
         await asyncio.sleep(self._random.uniform(0, 2 * self._options.think))
-        await self._join()
+        await self.join()
         if self._options.speed != 1.0:
-            await self._site.post_part(f"{self._base}clock/", {"speed": f"{self._options.speed:g}"})
-        for place, step in enumerate(self.lesson.steps):
-            await self._do_step(step)
+            await self.site.post_part(f"{self._base}clock/", {"speed": f"{self._options.speed:g}"})
+        self.first = next(
+            place for place, step in enumerate(self.lesson.steps) if step.id == self._panel.now.step
+        )
+        for place, step in enumerate(self.lesson.steps[self.first :], self.first):
+            if place == meeting.question and not meeting.goes_on.is_set():
+                await self._think()
+                await self._guess(step, "submitted")
+                await meeting.wait_for_section()
+            elif step.question:
+                await self._think()
+                await self._guess(step, "answered")
+            await self._reach_goals(step)
             if place + 1 < len(self.lesson.steps):
                 await self._go_on(place + 1)
         self.finished = await self._panel.shows("finished", PATIENCE)
@@ -77,34 +91,37 @@ class Learner:
         self._awaited.append((shows, future))
         return future
 
+    async def shows(self, wanted: str) -> float:
+        """When the panel has this attribute."""
+        await self._panel.shows(wanted, PATIENCE)
+        return time.monotonic()
+
     async def shows_step(self, step: str) -> float:
         """When the panel shows this step."""
         await self._panel.shows_step(step)
         return time.monotonic()
 
-    async def _join(self) -> None:
+    async def join(self) -> None:
         room = f"/rooms/{self._teacher.code}/"
-        await self._site.open_page(room)
+        await self.site.open_page(room)
         since = time.monotonic()
-        address = await self._site.post_form(room, {"name": self.name})
+        address = await self.site.post_form(room, {"name": self.name})
         self._base = address
         sandbox = address.split("/")[2]
         self.number = int(sandbox.rpartition("-")[2])
         self._lessons = b""
-        self.viewer = Viewer(self._site, sandbox, self._take_frame, self._take_notice)
+        self.viewer = Viewer(self.site, sandbox, self._take_frame, self._take_notice)
         self._panel_opened = False
         page = await self.viewer.open()
-        self._site.take_token(page)
+        await load_files(self.site, page.decode())
+        self.site.take_token(page)
         self._lessons = lessons_in(page)
-        self._panel = Panel(self._site, sandbox, page)
+        self._panel = Panel(self.site, sandbox, page)
         self._panel_opened = True
         self._note("join to the whole page", since)
         self._expect(since, lambda row: row.step >= 1, "the arrival")
 
-    async def _do_step(self, step: Step) -> None:
-        if step.question:
-            await self._think()
-            await self._guess(step)
+    async def _reach_goals(self, step: Step) -> None:
         if step.checks:
             if step.solution and self._random.random() < self._options.solutions:
                 await self._think()
@@ -132,7 +149,8 @@ class Learner:
             what = f"{step.id}/{check.id}"
             self._expect(since, lambda row, n=passed: row.passed >= n, what, is_goal=True)
 
-    async def _guess(self, step: Step) -> None:
+    async def _guess(self, step: Step, shown: str) -> None:
+        """shown: what the panel shows then, the attribute of PanelNow."""
         question = step.question
         assert question
         picks = choose_picks(question, self._random, self._options.wrong)
@@ -140,8 +158,8 @@ class Learner:
         texts = self.lesson.text("en").steps[step.id].choices
         since = time.monotonic()
         await self._panel.post({"do": "guess", "pick": picks})
-        if not self._panel.now.answered:
-            self.faults.append(f"{self.name}: {step.id}: the guess has no answer")
+        if not getattr(self._panel.now, shown):
+            self.faults.append(f"{self.name}: {step.id}: the guess is not {shown}")
         self._note("guess to answer", since)
         self._expect(
             since, lambda row: all(texts[each] in row.guess for each in picks), f"the guess at {step.id}"
@@ -171,11 +189,11 @@ class Learner:
             await self._act("delete to frame", path, {}, lambda _: True)
         elif action.apply is not None:
             path = f"{self._base}{edit_path(action.apply)}"
-            form = await self._site.get_part(path)
+            form = await self.site.get_part(path)
             await self._submit("edit to frame", path, edited(form, action.apply))
         elif action.scheduler is not None:
             path = f"{self._base}scheduler/"
-            form = await self._site.get_part(path)
+            form = await self.site.get_part(path)
             await self._submit("new configuration to frame", path, replaced(form, action.scheduler))
         elif action.run is not None:
             await self._run(action.run, PATIENCE if last else 0.0)
@@ -183,7 +201,7 @@ class Learner:
     async def _submit(self, kind: str, path: str, fields: Fields) -> None:
         """Submit a form, which reads its fields again once while it is filled in."""
         await self._think(0.3)
-        await self._site.post_part(path, {**fields, "do": "step"})
+        await self.site.post_part(path, {**fields, "do": "step"})
         await self._think(0.3)
         await self._act(kind, path, fields, lambda _: True)
         self._panel.ask()
@@ -192,11 +210,11 @@ class Learner:
         """Create an object by the form, which reads its fields again once while it is filled in."""
         pod = manifest["kind"] == "Pod"
         path = f"{self._base}new/{'pod' if pod else 'yaml'}/"
-        await self._site.get_part(path)
+        await self.site.get_part(path)
         await self._think(0.3)
         fields = {"yaml": to_yaml([manifest])}
         if pod:
-            await self._site.post_part(path, {**fields, "do": "step"})
+            await self.site.post_part(path, {**fields, "do": "step"})
             await self._think(0.3)
         name = manifest["metadata"]["name"].encode()
         await self._act("create to frame", path, fields, lambda frame: name in frame)
@@ -226,7 +244,7 @@ class Learner:
         shown = self.next_message(shows)
         since = time.monotonic()
         self._panel.note_act()
-        await self._site.post_part(path, fields)
+        await self.site.post_part(path, fields)
         at = await self._wait(shown, kind, PATIENCE)
         self.waits.setdefault(kind, []).append(at - since)
 

@@ -16,8 +16,7 @@ class Memory:
     """``async with Memory(stack) as memory``: samples of the block's time, then :meth:`figures`."""
 
     def __init__(self, stack: Stack) -> None:
-        found = processes(stack)
-        self._processes = {name: found[name] for name in found if name not in LEFT_OUT}
+        self._stack = stack
         self._samples: list[dict[str, float]] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -40,7 +39,7 @@ class Memory:
         }
         return [
             one(f"memory of {name} {when}", "MB", sample[name])
-            for name in self._processes
+            for name in self._samples[0]
             for when, sample in moments.items()
         ]
 
@@ -50,4 +49,10 @@ class Memory:
             await asyncio.sleep(EVERY_SECONDS)
 
     def _read(self) -> None:
-        self._samples.append({name: each.memory_info().rss / 1e6 for name, each in self._processes.items()})
+        self._samples.append(
+            {
+                name: each.memory_info().rss / 1e6
+                for name, each in processes(self._stack).items()
+                if name not in LEFT_OUT
+            }
+        )

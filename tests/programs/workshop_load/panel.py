@@ -26,6 +26,7 @@ class PanelNow:
         self.shown = shown[1].decode()
         self.goals = {found[2].decode() for found in GOAL.finditer(html) if found[1]}
         self.answered = b'id="lesson-answer"' in html
+        self.submitted = b'id="lesson-submitted"' in html
         self.finished = b'id="lesson-end"' in html
         self.complete = self.finished or b'id="lesson-next"' in html
 

@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from tests.programs.load.site import PATIENCE
-from tests.programs.load.viewer import FRAME_AT_MOST
+from tests.programs.load.viewer import FRAME_AT_MOST, RETRY_SECONDS
 from tests.programs.workshop_load.visitor import Visitor
 
 ROW: Final = re.compile(rb'<tr id="m-(\d+)"[^>]*>(.*?)</tr>', re.DOTALL)
@@ -76,12 +76,15 @@ class Teacher:
         async with asyncio.timeout(PATIENCE):
             await self._first.wait()
 
+    async def do(self, act: str, **fields: str) -> None:
+        await self.site.post_part(f"/rooms/{self.code}/teach/do/", {"do": act, **fields})
+
     async def end_room(self) -> None:
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        await self.site.post_part(f"/rooms/{self.code}/teach/do/", {"do": "end"})
+        await self.do("end")
 
     def expect(self, expected: Expected) -> None:
         self.expected.append(expected)
@@ -128,14 +131,20 @@ class Teacher:
     async def _follow(self) -> None:
         url = f"{self.site.socket_origin}/rooms/{self.code}/live/?lang=en&page=teach"
         headers = self.site.cookie_header
-        try:
-            async with connect(
-                url, origin=self.site.origin, additional_headers=headers, max_size=FRAME_AT_MOST, proxy=None
-            ) as socket:
-                while True:
-                    self._take(await socket.recv(decode=False))
-        except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError) as error:
-            self.site.errors.append(f"the teacher's websocket: {type(error).__name__}: {error}")
+        while True:
+            try:
+                async with connect(
+                    url,
+                    origin=self.site.origin,
+                    additional_headers=headers,
+                    max_size=FRAME_AT_MOST,
+                    proxy=None,
+                ) as socket:
+                    while True:
+                        self._take(await socket.recv(decode=False))
+            except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError) as error:
+                self.site.errors.append(f"the teacher's websocket: {type(error).__name__}: {error}")
+            await asyncio.sleep(RETRY_SECONDS[0])
 
     def _take(self, frame: bytes) -> None:
         now = time.monotonic()

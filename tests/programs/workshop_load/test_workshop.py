@@ -36,6 +36,8 @@ async def test_five_learners_finish_a_lesson_and_nothing_is_lost(stack: str, sto
     assert shown["act to the teacher's view"] > 0
     for act in ("resume all", "pause all", "hint to all", "set step for all"):
         assert shown[f"teacher: {act}"] == SHORT.learners, act
+    for act in ("discussion", "reveal on all pages", "break", "next section"):
+        assert shown[f"teacher: {act}"] == SHORT.learners - 1, f"{act}: one joins after it"
     assert shown["teacher: reveal on the projector"] == 1
 
 

@@ -3,8 +3,9 @@
 import asyncio
 import csv
 import io
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from typing import Final
 
 from schedviz.lessons.evaluate import is_complete
@@ -13,11 +14,12 @@ from schedviz.lessons.lesson import Lesson
 from schedviz.rooms.room import learner_id
 from schedviz.store import Store
 from tests.programs.load.report import Figure, one, spread
-from tests.programs.load.site import opened
+from tests.programs.load.site import PATIENCE, opened
 from tests.programs.workshop_load.acts import Acts
 from tests.programs.workshop_load.learner import Learner
+from tests.programs.workshop_load.meeting import Meeting
 from tests.programs.workshop_load.options import Options
-from tests.programs.workshop_load.teacher import Teacher
+from tests.programs.workshop_load.teacher import Teacher, rows_of
 from tests.programs.workshop_load.visitor import Visitor
 
 ACTS: Final = (
@@ -31,6 +33,8 @@ ACTS: Final = (
     "pause to frame",
 )
 """The acts of the aim: the page shows their effect without simulated time in between."""
+LATE_SHARE: Final = 10
+"""Of so many learners, one joins after the break."""
 
 
 class Workshop:
@@ -42,8 +46,11 @@ class Workshop:
         store: Store,
         lesson: Lesson,
         options: Options,
+        *,
         server_cpu: Callable[[], float] = lambda: 0.0,
+        restart: Callable[[], None] | None = None,
     ) -> None:
+        self._restart = restart
         self._server_cpu = server_cpu
         self.figures: list[Figure] = []
         self.faults: list[str] = []
@@ -57,27 +64,33 @@ class Workshop:
         async with AsyncExitStack() as ends:
             sites = [
                 await ends.enter_async_context(opened(self._port, self._store, kind=Visitor))
-                for _ in range(self._options.learners + 1)
+                for _ in range(self._options.learners + 2)
             ]
             teacher = Teacher(sites[0])
             await teacher.open_room(self.lesson.name)
-            self.learners = [
+            if any(step.question for step in self.lesson.steps):
+                await teacher.do("plan", plan=Meeting(self.lesson, 0).plan)
+                await teacher.do("section 0")
+                await teacher.do("collect on")
+            *self.learners, removed = [
                 Learner(number, site, teacher, self.lesson, self._options)
                 for number, site in enumerate(sites[1:], 1)
             ]
-            results = await asyncio.gather(*(each.attend() for each in self.learners), return_exceptions=True)
+            count = len(self.learners) - max(len(self.learners) // LATE_SHARE, len(self.learners) > 1)
+            early, latecomers = self.learners[:count], self.learners[count:]
+            acts = Acts(teacher, early, self._server_cpu)
+            meeting = Meeting(self.lesson, len(early))
+            async with asyncio.TaskGroup() as group:
+                attending = [group.create_task(self._attend(each, meeting)) for each in early]
+                await self._meet(teacher, acts, meeting, removed, sites)
+                attending += [group.create_task(self._attend(each, meeting)) for each in latecomers]
             await teacher.settle()
-            self.faults = [fault for site in sites for fault in site.errors]
-            self.faults += [
-                f"{each.name}: {type(error).__name__}: {error}"
-                for each, error in zip(self.learners, results, strict=True)
-                if isinstance(error, BaseException)
-            ]
+            self.faults += [fault for site in sites for fault in site.errors]
             self.faults += await teacher.faults()
             self.faults += self.lost(teacher.code, await self._results(teacher))
-            self.figures = self._figures(teacher)
-            acts = Acts(teacher, self.learners, self._server_cpu)
-            await acts.run(self._question())
+            self.figures = [*self._figures(teacher), *self.figures]
+            acts.learners = self.learners
+            await acts.run(meeting.key)
             self.faults += acts.faults
             self.figures += [
                 spread(f"teacher: {act}", "ms", [1000 * each for each in waits])
@@ -91,10 +104,56 @@ class Workshop:
             await teacher.end_room()
             self.faults += [fault for fault in teacher.site.errors if fault not in self.faults]
 
-    def _question(self) -> str:
-        """``LESSON/STEP`` of the lesson's first question; "" = it has none."""
-        asked = (f"{self.lesson.name}/{step.id}" for step in self.lesson.steps if step.question)
-        return next(asked, "")
+    async def _attend(self, learner: Learner, meeting: Meeting) -> None:
+        try:
+            await learner.attend(meeting)
+        except Exception as error:
+            self.faults.append(f"{learner.name}: {type(error).__name__}: {error}")
+            meeting.note_here()
+
+    async def _meet(
+        self, teacher: Teacher, acts: Acts, meeting: Meeting, removed: Learner, sites: Sequence[Visitor]
+    ) -> None:
+        """The sections of the plan in which the class is together. In the break the server is restarted, and
+        a learner who joined by mistake is removed."""
+        if meeting.question < 0:
+            meeting.goes_on.set()
+            return
+        await removed.join()
+        await meeting.all_submitted()
+        await acts.meet(meeting.key)
+        await removed.leave()  # its page would be refused from now on
+        await teacher.do("remove", to=str(removed.number))
+        if self._restart:
+            await self._restart_server(self._restart, sites)
+        page = await teacher.site.get(f"/rooms/{teacher.code}/teach/")
+        if removed.number in rows_of(page):
+            self.faults.append("the teacher's view shows the learner who was removed")
+        await acts.go_on()
+        meeting.goes_on.set()
+
+    async def _restart_server(self, restart: Callable[[], None], sites: Sequence[Visitor]) -> None:
+        """Restart the server, and wait until all pages are connected again. What they say meanwhile is no
+        fault."""
+        known = [len(site.errors) for site in sites]
+        viewers = [each.viewer for each in self.learners if each.viewer and each.number]
+        before = [each.wholes for each in viewers]
+        since = time.monotonic()
+        await asyncio.to_thread(restart)
+        back = time.monotonic()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while any(each.wholes == count for each, count in zip(viewers, before, strict=True)):
+                    await asyncio.sleep(0.05)
+        self.figures += [
+            one("restart: the server answers again", "ms", 1000 * (back - since)),
+            one("restart: all pages are connected again", "ms", 1000 * (time.monotonic() - since)),
+        ]
+        missing = sum(each.wholes == count for each, count in zip(viewers, before, strict=True))
+        for site, count in zip(sites, known, strict=True):
+            del site.errors[count:]
+        if missing:
+            self.faults.append(f"restart: {missing} pages are not connected again")
 
     async def _results(self, teacher: Teacher) -> dict[str, dict[str, str]]:
         """The lines of the CSV, by the name of the learner."""
@@ -105,7 +164,6 @@ class Workshop:
         """Acts of learners that are not stored, not shown, or not in the results."""
         found = []
         lesson = self.lesson
-        checks = sum(len(step.checks) for step in lesson.steps)
         stored = Learners(self._store.redis).progress_of(
             [learner_id(code, each.number) for each in self.learners], lesson.name
         )
@@ -121,6 +179,7 @@ class Workshop:
             elif {step: guess.picks for step, guess in progress.guesses.items()} != learner.guesses:
                 found.append(f"{learner.name}: guessed {learner.guesses}, stored {progress.guesses}")
             line = results.get(learner.name, {})
+            checks = sum(len(step.checks) for step in lesson.steps[learner.first :])
             shown = (line.get("checks_passed"), line.get("guesses"), line.get("finished"))
             if shown != (str(checks), str(len(learner.guesses)), "yes"):
                 found.append(f"{learner.name}: in the results: {line}")
