@@ -20,6 +20,7 @@ from schedviz.web.guide import views as guides
 from schedviz.web.home import views as home
 from schedviz.web.ideas import views as ideas
 from schedviz.web.imports import views as imports
+from schedviz.web.imports import workload_views as workloads
 from schedviz.web.imports.take import UPLOAD_BYTES
 from schedviz.web.leader import views as leader
 from schedviz.web.lessons import solution_views as lesson_solutions
@@ -83,6 +84,18 @@ urlpatterns: Final = [
         "bring/",
         imports.import_cluster,
         "bring",
+        read=PUBLIC,
+        write=PUBLIC,
+        changes=False,
+        counts=IMPORT,
+        creates="name",
+        body_bytes=UPLOAD_BYTES,
+        ends=True,
+    ),
+    Route(
+        "workload/",
+        workloads.play_workload,
+        "workload",
         read=PUBLIC,
         write=PUBLIC,
         changes=False,

@@ -8,13 +8,10 @@ other than those of Kubernetes components.
 """
 
 import argparse
-import os
-import resource
 import secrets
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +20,7 @@ import msgspec
 from simulator.api import SECOND
 from simulator.apiserver.bounds import ManifestError
 from simulator.command_line.files import InputError, file_name, read_dump
+from simulator.command_line.memory_limit import add_memory_option, limit_memory
 from simulator.command_line.output import print_failure, print_lines, safe_json, write_json_line
 from simulator.dumps.dump import Dump
 from simulator.dumps.imported import Import, ImportReport, import_dump
@@ -32,8 +30,6 @@ from simulator.recording import Entry
 from simulator.versions.features import Features
 
 SALT_BYTES = 32
-NICENESS = 10
-"""The niceness of the process with ``--memory-mib``, so that other processes have precedence."""
 
 OUTCOME_TEXTS: dict[KindOutcome, str] = {
     "taken": "taken",
@@ -70,14 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lines", action="store_true", help="for programs: print the report, then one object a line"
     )
-    parser.add_argument("--memory-mib", type=int, help="maximum memory; the command fails if it needs more")
+    add_memory_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.memory_mib:
-        os.nice(NICENESS)
-        with suppress(ValueError, OSError):  # systems without this limit
-            resource.setrlimit(resource.RLIMIT_AS, (options.memory_mib << 20,) * 2)
+    limit_memory(options)
     try:
         clean(read_dump(options.dump), sys.stdout.buffer, lines=options.lines)
     except InputError as failure:

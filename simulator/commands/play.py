@@ -10,15 +10,15 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
-from simulator.api import SECOND, Manifest
+from simulator.api import SECOND, Manifest, Micros
 from simulator.arrivals.arrival import Arrival, encode
 from simulator.arrivals.play_run import Played, PlayRun
 from simulator.arrivals.read import ReadArrivals, read_file, read_nodes_file
-from simulator.arrivals.workload import PlayedWorkload, make_workload, played_scenario
+from simulator.arrivals.workload import PlayedWorkload, Unfit, make_workload, played_scenario
 from simulator.command_line.files import (
     InputError,
     faults_of,
@@ -28,7 +28,9 @@ from simulator.command_line.files import (
 from simulator.command_line.files import (
     read_file as read_data,
 )
-from simulator.command_line.output import print_failure, print_json, print_lines, write_json_line
+from simulator.command_line.memory_limit import add_memory_option, limit_memory
+from simulator.command_line.output import print_failure, print_json, print_lines, safe_json, write_json_line
+from simulator.commands.clean import CleanedObject
 from simulator.commands.compare import (
     add_side_options,
     decided_again_lines,
@@ -43,6 +45,19 @@ from simulator.plugins.registry import load
 
 SIDE_B: Final = ("b", "queue_b", "seed_b", "kubernetes_b", "feature_gates_b")
 """The options with which there is a second side."""
+
+
+class WorkloadHeader(msgspec.Struct, frozen=True):
+    """The first line of the output with ``--lines``. The further lines are
+    :class:`simulator.commands.clean.CleanedObject`."""
+
+    pods: int
+    objects: int
+    """Number of objects that are there at the beginning."""
+    duration: Micros
+    unfit_pods: int
+    unfit: list[Unfit]
+    config: Manifest | None
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -60,28 +75,70 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="settles ties")
     add_side_options(parser)
+    parser.add_argument(
+        "--lines", type=int, metavar="TIME", help="for programs: print the cluster as of a time"
+    )
+    parser.add_argument("--pods-at-most", type=int, help="with --lines: refuse a workload of more pods")
+    parser.add_argument("--objects-at-most", type=int, help="with --lines: and one of more objects in all")
+    add_memory_option(parser)
     parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
 
 
 def run(options: Namespace, show_result: Callable[[Played, list[str]], None] | None = None) -> int:
     """Run the command. ``show_result`` is given the result and what each side is, in words; None = print
     it."""
+    limit_memory(options)
     try:
         read, nodes = read_input(options)
         if options.convert:
             for arrival in (*(Arrival(0, object=node) for node in nodes), *read.arrivals):
                 write_json_line(sys.stdout.buffer, encode(arrival))
             return 0
+        refuse_more(sum(each.pods() for each in read.arrivals), options.pods_at_most, "pods")
         workload, sides = prepare(options, read, nodes)
+        if options.lines is not None:
+            write_cluster(sys.stdout.buffer, options, workload)
+            return 0
         played = play(options, workload, sides)
     except InputError as failure:
         print_failure("play", failure)
+        return 1
+    except MemoryError:
+        print_failure("play", f"reading the workload needs more than {options.memory_mib} MiB")
         return 1
     if show_result is None:
         show(options, played)
     else:
         show_result(played, [describe(options, side, name) for side, name in zip(sides, "ab", strict=False)])
     return 0
+
+
+def write_cluster(out: BinaryIO, options: Namespace, workload: PlayedWorkload) -> None:
+    """Write a WorkloadHeader, and a CleanedObject for each object that is there at the beginning. Raises
+    InputError for a workload that is too large, before anything is written."""
+    changes = workload.cluster(options.lines, for_servers=True)
+    refuse_more(len(changes) + workload.pods, options.objects_at_most, "objects, with its pods")
+    header = WorkloadHeader(
+        workload.pods,
+        len(changes),
+        workload.duration,
+        workload.unfit_pods,
+        workload.unfit,
+        workload.scenario.config,
+    )
+    write_json_line(out, msgspec.json.encode(header))
+    for change in changes:
+        body = msgspec.Raw(safe_json(msgspec.json.encode(change.object)))
+        write_json_line(out, msgspec.json.encode(CleanedObject(change.resource, change.key, body)))
+
+
+def refuse_more(count: int, at_most: int | None, words: str) -> None:
+    """Raise InputError for a workload that a sandbox cannot hold. at_most: None and 0 = no limit."""
+    if at_most and count > at_most:
+        raise InputError(
+            f"the workload has {count:,} {words}; a sandbox holds at most {at_most:,}. "
+            "`schedviz play` plays it in memory"
+        )
 
 
 def show(options: Namespace, played: Played) -> None:

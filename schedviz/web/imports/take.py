@@ -68,17 +68,27 @@ class TakenCluster(NamedTuple):
 def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[TakenCluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
     latter also while its changes are iterated."""
+    with read_by(["clean", "--lines", str(dump)], shares) as (first, objects):
+        yield TakenCluster(msgspec.json.decode(first, type=prepared(CleanedHeader)), objects)
+
+
+@contextmanager
+def read_by(command: Sequence[str], shares: Sequence[Share]) -> Iterator[tuple[bytes, Iterator[Change]]]:
+    """Context manager: start a command of the simulator that reads files, and yield the first line of its
+    output, and the objects that it writes after it. Raises as :func:`read_dump`."""
     places, holder = Places(default_store(), PLACES), token_hex(8)
     places.take(holder, SECONDS, shares)
     try:
-        command = [sys.executable, "-m", "simulator", "clean", "--lines", f"--memory-mib={MEMORY_MIB}"]
+        whole = [sys.executable, "-m", "simulator", *command, f"--memory-mib={MEMORY_MIB}"]
         with subprocess.Popen(  # noqa: S603 (our own program, no shell)
-            [*command, str(dump)], cwd=settings.BASE_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            whole, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             timer = Timer(SECONDS, process.kill)
             timer.start()
             try:
-                yield _read_cluster(process)
+                first = _first_line(process, f"{command[0]}: ")
+                assert process.stdout, "it is piped"
+                yield first, changes(process, process.stdout)
             finally:
                 timer.cancel()
                 process.kill()
@@ -87,7 +97,8 @@ def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[TakenCluster]:
             places.leave(holder)
 
 
-def _read_cluster(process: "subprocess.Popen[bytes]") -> TakenCluster:
+def _first_line(process: "subprocess.Popen[bytes]", prefix: str) -> bytes:
+    """Return the first line of the output. ``prefix``: that of the command's messages."""
     assert process.stdout, "it is piped"
     assert process.stderr, "it is piped"
     with DefaultSelector() as output:
@@ -99,12 +110,10 @@ def _read_cluster(process: "subprocess.Popen[bytes]") -> TakenCluster:
         # The process writes to stderr only if it fails.
         errors = process.stderr.read().decode(errors="replace").strip().splitlines()
         failed = process.wait()
-        if failed == 1 and errors and errors[-1].startswith("clean: "):
-            raise ImportFailed(errors[-1].removeprefix("clean: "))
+        if failed == 1 and errors and errors[-1].startswith(prefix):
+            raise ImportFailed(errors[-1].removeprefix(prefix))
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
-    return TakenCluster(
-        msgspec.json.decode(first, type=prepared(CleanedHeader)), changes(process, process.stdout)
-    )
+    return first
 
 
 def changes(process: "subprocess.Popen[bytes]", lines: IO[bytes]) -> Iterator[Change]:

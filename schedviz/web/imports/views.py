@@ -1,12 +1,7 @@
 """Imports a dump of a cluster or a recording: shows a report, or creates a sandbox."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http import HTTPStatus
-from pathlib import Path
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,6 +14,7 @@ from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.answers import is_htmx, panel
 from schedviz.web.imports import report as view
 from schedviz.web.imports import take as imports
+from schedviz.web.imports.uploads import uploaded_file
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.sources import find_sandbox
 from simulator.apiserver.status import StatusError
@@ -36,7 +32,10 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request)
     look = request.POST.get("do") == "look"
     try:
-        with _uploaded_dump(request) as dump, imports.read_dump(dump, shares_of(request)) as cluster:
+        with (
+            uploaded_file(request, "dump", "text") as dump,
+            imports.read_dump(dump, shares_of(request)) as cluster,
+        ):
             if look:
                 return _page(request, report=view.present_import(cluster.report))
             name, access = request.POST.get("name", "").strip(), new_record(request)
@@ -63,25 +62,6 @@ def import_report(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(gettext("“%(name)s” was not created by an import.") % {"name": name})
     context = {"report": view.present_import(imported), "subject": gettext("Import report")}
     return panel(request, sandbox, "imports/imported.html", context)
-
-
-@contextmanager
-def _uploaded_dump(request: HttpRequest) -> Iterator[Path]:
-    """Context manager: write the posted dump to a temporary file. Raises ImportFailed."""
-    uploaded, text = request.FILES.get("dump"), request.POST.get("text", "")
-    if not isinstance(uploaded, UploadedFile) and not text.strip():
-        raise imports.ImportFailed(gettext("Choose a file, or paste the text."))
-    if isinstance(uploaded, UploadedFile) and (uploaded.size or 0) > MAX_DUMP_BYTES:
-        mib = MAX_DUMP_BYTES >> 20
-        raise imports.ImportFailed(gettext("The file has more than %(mib)s MiB.") % {"mib": mib})
-    with tempfile.NamedTemporaryFile(prefix="schedviz-dump-") as file:
-        if isinstance(uploaded, UploadedFile):
-            for chunk in uploaded.chunks():
-                file.write(chunk)
-        else:
-            file.write(text.encode(errors="replace"))
-        file.flush()
-        yield Path(file.name)
 
 
 def _page(request: HttpRequest, report: view.ImportView | None = None, error: str = "") -> HttpResponse:

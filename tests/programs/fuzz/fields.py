@@ -166,6 +166,16 @@ POSTED: Final[dict[str, dict[str, Choice]]] = {
         "name": of(*MADE, "", "A b"),
         "kubernetes": VERSION,
     },
+    "workload": {
+        "do": of("look", "look", "create"),
+        "arrivals_text": of(
+            "time,name,cpu\n0,a,1\n", "time,name\n0,A b\n", '{"time": 0}', "x", "", "0,0\n" * 500
+        ),
+        "nodes_text": of("name,cpu,memory\nn,4,8Gi\n", "name\n\x00", "", "a: [1"),
+        "speed": of("1", "max", "paused", "-1", "a", ""),
+        "anyway": of("", "1"),
+        "name": of(*MADE, "", "A b"),
+    },
     "start-idea": {},
     "branch": {"name": of(*MADE, "", "A b")},
     "delete-sandbox": {},

@@ -1,0 +1,79 @@
+"""The page on which a workload is played in a new sandbox."""
+
+from contextlib import ExitStack
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from schedviz.limits.requester import new_record
+from schedviz.routes import shares_of
+from schedviz.store.default import default_store
+from schedviz.store.exceeded import LimitExceeded
+from schedviz.web.answers import is_htmx
+from schedviz.web.imports.take import ImportFailed
+from schedviz.web.imports.uploads import is_given, uploaded_file
+from schedviz.web.imports.workload import SPEEDS, create_from_workload, read_workload
+from schedviz.web.limits import text_of, with_time
+from simulator.apiserver.status import StatusError
+from simulator.commands.play import WorkloadHeader
+from simulator.dumps.dump_files import MAX_DUMP_BYTES
+
+
+def play_workload(request: HttpRequest) -> HttpResponse:
+    """Render the page. Fields: ``arrivals``, a file, or ``arrivals_text``; ``nodes`` or ``nodes_text``, which
+    may be missing; ``name`` of the new sandbox; ``speed``; ``anyway``, whether it is created although pods
+    fit no node. ``do`` = "look" only says what would be played."""
+    if request.method != "POST":
+        return _page(request)
+    speed = request.POST.get("speed", SPEEDS[0])
+    try:
+        with ExitStack() as files:
+            arrivals = files.enter_context(uploaded_file(request, "arrivals", "arrivals_text"))
+            nodes = None
+            if is_given(request, "nodes", "nodes_text"):
+                nodes = files.enter_context(uploaded_file(request, "nodes", "nodes_text"))
+            with read_workload(default_store(), arrivals, nodes, shares_of(request)) as read:
+                asks = bool(read.header.unfit) and not request.POST.get("anyway")
+                if request.POST.get("do") == "look" or asks:
+                    return _page(request, header=read.header, asks=asks)
+                sandbox = create_from_workload(
+                    default_store(),
+                    read,
+                    request.POST.get("name", "").strip(),
+                    speed if speed in SPEEDS else SPEEDS[0],
+                    new_record(request),
+                )
+    except LimitExceeded as full:
+        return with_time(_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
+    except StatusError as refused:
+        return _page(request, error=refused.message)
+    except (ImportFailed, ValueError) as wrong:
+        return _page(request, error=str(wrong))
+    address = reverse("sandbox", args=[sandbox.name])
+    if is_htmx(request):
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)
+
+
+def _page(
+    request: HttpRequest, header: WorkloadHeader | None = None, error: str = "", *, asks: bool = False
+) -> HttpResponse:
+    context = {
+        "header": header,
+        "error": error,
+        "asks": asks,
+        "speeds": SPEEDS,
+        "speed": request.POST.get("speed", SPEEDS[0]),
+        "name": request.POST.get("name", ""),
+        "arrivals_text": request.POST.get("arrivals_text", ""),
+        "nodes_text": request.POST.get("nodes_text", ""),
+        "anyway": request.POST.get("anyway", ""),
+        "mib": MAX_DUMP_BYTES >> 20,
+    }
+    if is_htmx(request):
+        # Status 200, because browsers log every status from 400 on as an error.
+        return render(request, "imports/workload_outcome.html", context)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if error or asks else HTTPStatus.OK
+    return render(request, "imports/workload.html", context, status=status)
