@@ -33,8 +33,8 @@ def make_nodes(count: int, random: Random) -> str:
 
 
 def make_pods(count: int, nodes: int, random: Random) -> str:
-    """Return pods of which as many run at the same time as use about a third of the cpu of the nodes."""
-    between = RUN_SECONDS / (2 * nodes)
+    """Return pods of which as many run at the same time as use about half of the GPUs of the nodes."""
+    between = RUN_SECONDS / (0.8 * nodes)
     lines, now = [PODS_HEAD], 0.0
     for number in range(count):
         now += random.expovariate(1 / between)
