@@ -125,6 +125,14 @@ def bare(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {name: v for name, v in metadata.items() if name != "resourceVersion"}}
 
 
+def copied(value: Any) -> Any:
+    """Return a copy of a manifest, or of a part of one: faster than copy.deepcopy, which also keeps what two
+    places share."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
 class Storage(Protocol):
     """What stores the changes that the API server has admitted."""
 

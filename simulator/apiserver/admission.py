@@ -4,13 +4,12 @@ Nothing is written here. The caller commits the changes on the condition that th
 read (``Admission.unchanged``) have not changed since. If one has changed, the caller runs admission again.
 """
 
-import copy
 import hashlib
 import uuid
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from simulator.api import Admission, Change, Manifest, Micros
+from simulator.api import Admission, Change, Manifest, Micros, copied
 from simulator.apiserver import decoding, resources
 from simulator.apiserver.admission_plugins.order import admit_request, validate_request
 from simulator.apiserver.admission_plugins.plugin import Attributes
@@ -81,7 +80,7 @@ def admit(
             # A form that asks for many copies passes the same document many times: decode it once.
             if index == 0 or document is not documents[index - 1]:
                 resource, decoded = creation.decode(document)
-            creation.create(resource, copy.deepcopy(decoded), f"{source}/{index}")
+            creation.create(resource, copied(decoded), f"{source}/{index}")
         except StatusError as error:
             error.document = index
             raise

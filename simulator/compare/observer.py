@@ -70,6 +70,8 @@ class Observer:
         self._now = start
         self._changed = True
         self._columns: tuple[Bools, Ints] | None = None
+        self._allocatable: dict[str, Floats] = {}
+        """The amounts of the ready nodes by resource, until a node changes."""
         self._extended: list[str] = []  # the extended resources with a curve
         self._waiting = WaitingPods()
         self._cycles = 0
@@ -138,6 +140,7 @@ class Observer:
             more = islice(filter(is_extended_resource, further), MAX_EXTENDED - len(self._extended))
             self._extended += more
         self._columns = None
+        self._allocatable.clear()
         self._changed = True
 
     def _ready(self) -> tuple[Bools, Ints]:
@@ -199,8 +202,11 @@ class Observer:
 
     def _amounts(self, name: str, ready: Bools) -> "_Amounts":
         cluster = self._cluster
-        both = (each.column(name)[: cluster.width] for each in (cluster.allocatable, cluster.requested))
-        allocatable, requested = (column[ready].astype(np.float64) for column in both)
+        allocatable = self._allocatable.get(name)
+        if allocatable is None:
+            column = cluster.allocatable.column(name)[: cluster.width]
+            allocatable = self._allocatable[name] = column[ready].astype(np.float64)
+        requested = cluster.requested.column(name)[: cluster.width][ready].astype(np.float64)
         return _Amounts(allocatable, requested, np.maximum(allocatable - requested, 0))
 
     def _unusable(self, amounts: "dict[str, _Amounts]", ready: Bools, has_slot: Bools) -> float:
