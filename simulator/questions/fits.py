@@ -23,7 +23,7 @@ from simulator.questions.answer import (
 )
 from simulator.questions.node_use import compare_use
 from simulator.questions.returning import EvictedPod, count_after, follow, most_common, preempted, zone_of
-from simulator.questions.running_copy import RunningCopy
+from simulator.questions.running_copy import RunningCopy, lasting
 
 REPLICAS: Final = {
     "Deployment": "replicas",
@@ -75,7 +75,7 @@ class Fits:
     def run(self) -> Iterator[float]:
         for _ in self._copy.take_in():
             yield 0.1
-        self._made = self._copy.sandbox.create(self._parameters.manifests)
+        self._made = self._copy.sandbox.create([lasting(each) for each in self._parameters.manifests])
         share = 0.5
         for _ in self._copy.settle():
             # How long it takes is not known: each step comes closer to the end by a part of what is left.

@@ -8,18 +8,24 @@ from typing import Final
 from simulator.api import SECOND, Change, Manifest, Micros
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.types.schema_types import OWN_KINDS
+from simulator.controllers.kubelet.pod_status import FAIL_SECONDS, RUN_SECONDS, run_seconds
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
-from simulator.objects.metadata import is_terminating, version_of
+from simulator.objects.metadata import annotations_of, is_terminating, version_of
 from simulator.objects.owner_references import controller_of
+from simulator.objects.status import phase_of
 from simulator.questions.answer import AskedCluster, Sentence
 from simulator.questions.lost_owners import owner_notes
 from simulator.questions.node_use import Used, read_use
+from simulator.questions.pod_of_workload import find_template
 from simulator.trace import QueuePlace
 
 WINDOW: Final[Micros] = 5 * SECOND
 """Simulated time for which nothing may be written in a cluster that has settled."""
 SETTLED_WITHIN: Final[Micros] = 600 * SECOND
 """Simulated time after which a question does not wait for more: pods may start and end without end."""
+A_DAY: Final = "86400"
+"""Seconds, more than SETTLED_WITHIN."""
+JOBS: Final = "jobs.batch"
 MOVING: Final = ("activeQ", "backoffQ", "inFlight")
 """The lanes of pods that will be tried without any event."""
 
@@ -42,6 +48,12 @@ class RunningCopy:
         self.began = self.sandbox.now()
         self.original: Mapping[str, Manifest] = dict(self.pods())
         """The pods at the start by key."""
+        self._moving_before = {
+            key
+            for key, pod in self.original.items()
+            if is_terminating(pod) or (pod["spec"].get("nodeName") and phase_of(pod) == "Pending")
+        }
+        """Those that start or end then, and may do so for long: a kubelet may not report."""
         self.before: dict[str, Used] = {}
         """The nodes at the start."""
 
@@ -51,14 +63,16 @@ class RunningCopy:
         self.before = read_use(self.sandbox.cluster)
 
     def settle(self) -> Iterator[None]:
-        """Let simulated time run until no pod will move by itself: none is in activeQ, backs off or is being
-        removed, and nothing was written for the time WINDOW."""
+        """Let simulated time run until no pod will move by itself: none is in activeQ, backs off, starts or
+        is being removed, and none was created or bound for the time WINDOW."""
         end = self.sandbox.now() + SETTLED_WITHIN
+        before = self._bindings()
         while self.sandbox.now() < end:
-            version = self.sandbox.version()
             yield from self.wait()
-            if self.sandbox.version() == version and not self._is_moving():
+            after = self._bindings()
+            if after == before and not self._is_moving():
                 return
+            before = after
 
     def wait(self) -> Iterator[None]:
         """Let the time WINDOW pass."""
@@ -72,9 +86,14 @@ class RunningCopy:
         if any(place.lane in MOVING for place in self.sandbox.queue()[0].values()):
             return True
         return any(
-            is_terminating(pod) and not is_terminating(self.original.get(key, {"metadata": {}}))
+            is_terminating(pod) or (bool(pod["spec"].get("nodeName")) and phase_of(pod) == "Pending")
             for key, pod in self.pods().items()
+            if pod is not self.original.get(key) and key not in self._moving_before
         )
+
+    def _bindings(self) -> int:
+        """Return a number that changes when a pod is created, bound or removed."""
+        return hash(frozenset((key, pod["spec"].get("nodeName")) for key, pod in self.pods().items()))
 
     def notes(self) -> list[Sentence]:
         """Return what an answer assumes of the objects."""
@@ -109,7 +128,7 @@ def _creations(objects: Mapping[str, Mapping[str, Manifest]]) -> Iterator[Change
     found: Sequence[tuple[int, Change]] = [
         (
             version_of(manifest) if "resourceVersion" in manifest["metadata"] else 0,
-            Change(resource, key, manifest, expected=0),
+            Change(resource, key, _kept_running(resource, manifest), expected=0),
         )
         for resource, collection in objects.items()
         for key, manifest in collection.items()
@@ -117,6 +136,31 @@ def _creations(objects: Mapping[str, Mapping[str, Manifest]]) -> Iterator[Change
     ]
     for _, change in sorted(found, key=lambda each: each[0]):
         yield change
+
+
+def lasting(manifest: Manifest) -> Manifest:
+    """Return a Pod, or a workload by its template, as one whose pods do not end by themselves: a question is
+    about the cluster as it is, and not about who has finished first."""
+    template = find_template(manifest)
+    if template is None:
+        return manifest
+    metadata = template.get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), RUN_SECONDS: A_DAY}
+    annotations.pop(FAIL_SECONDS, None)
+    changed = {**template, "metadata": {**metadata, "annotations": annotations}}
+    if template is manifest:
+        return changed
+    return {**manifest, "spec": {**manifest["spec"], "template": changed}}
+
+
+def _kept_running(resource: str, manifest: Manifest) -> Manifest:
+    """Return an object of the cluster. The templates of other controllers stay: a change would roll them
+    out."""
+    ends = resource == JOBS or (
+        resource == PODS.id
+        and (run_seconds(manifest) is not None or FAIL_SECONDS in annotations_of(manifest))
+    )
+    return lasting(manifest) if ends else manifest
 
 
 def controller_uid(manifest: Manifest) -> str:

@@ -5,6 +5,7 @@ import pytest
 from simulator.api import Manifest
 from simulator.questions.answer import AskedCluster, BadQuestion
 from simulator.questions.drain import DrainAnswer, DrainParameters
+from simulator.questions.fits import FitsParameters
 from simulator.questions.node_selection import NodeChoice
 from tests.questions.clusters import ask, asked, budget, make_node, make_pod, make_workload, said
 
@@ -102,3 +103,22 @@ def test_pods_whose_replica_sets_a_dump_lacks_are_created_again() -> None:
         ("StatefulSet", "not created"),
     }
     assert [note.values["count"] for note in answer.notes] == ["1", "1"]
+
+
+def test_pods_that_would_end_meanwhile_do_not_make_room() -> None:
+    """The pod of a Job succeeds after ten seconds in a sandbox; here the budget lasts longer than that."""
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "job"},
+        "spec": {"template": {"spec": {**make_pod("x", "3")["spec"], "restartPolicy": "Never"}}},
+    }
+    short = make_pod("short", "1", "node-0")
+    short["metadata"]["annotations"] = {"schedviz/run-seconds": "70"}
+    cluster = asked([make_node("node-0", "2"), make_workload("ReplicaSet", "web"), short])
+    cluster.objects["nodes"]["node-1"] = make_node("node-1", "3")
+    answer = ask(cluster, FitsParameters([job, make_pod("second", "1")]))
+    assert said(answer).startswith("1 of 2 fit.")
+    drained = drain(cluster, NodeChoice(["node-0"]), force=True)
+    assert [pod.after for pod in drained.pods] == ["not created", "runs"]
+    assert all(node.after["pods"] == len(drained.pods) - 1 for node in drained.nodes if node.node == "node-1")
