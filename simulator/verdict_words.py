@@ -35,9 +35,6 @@ COUNTED: Final[dict[Verdict, tuple[str, str]]] = {
 ONLY_NODE: Final = gettext_noop("%(node)s is the only node that passes the filters.")
 BEST: Final = gettext_noop("%(node)s has the highest total, %(total)s.")
 ONE_OF_THE_BEST: Final = gettext_noop("%(node)s is one of %(equal)s nodes with the highest total, %(total)s.")
-NEXT_BEST: Final = gettext_noop(
-    "%(node)s is the next best node of the pod before, which is alike: nodes were not scored again."
-)
 FIGURES: Final = gettext_noop("%(node)s had %(total)s, %(best)s %(best_total)s: %(figures)s.")
 FIGURE: Final = gettext_noop("%(plugin)s %(theirs)s, not %(ours)s")
 SAMPLED: Final = gettext_noop(
@@ -121,8 +118,6 @@ def _of_binding(event: BindingJudged, figure: str) -> Iterator[Sentence]:
         ),
     }
     match event.verdict:
-        case "agrees" if event.hinted:
-            yield NEXT_BEST, values
         case "agrees":
             yield BEST if event.equal else ONLY_NODE, values
         case "tie":

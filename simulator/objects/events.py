@@ -1,6 +1,7 @@
 """Fields of Event objects, in the forms of core/v1 and of events.k8s.io/v1."""
 
 import datetime
+import re
 from typing import Final
 
 from simulator.api import Manifest, Micros
@@ -9,6 +10,10 @@ EVENTS: Final = "events"
 
 EventIdentity = tuple[object, ...]
 """Equal for events of one series."""
+
+PREEMPTED_BY: Final = re.compile(r"Preempted by pod (?P<uid>\S+) on node (?P<node>\S+)")
+"""The note of an Event of the scheduler about a victim (prepareCandidate in
+pkg/scheduler/framework/preemption/executor.go)."""
 
 
 def event_identity(event: Manifest) -> EventIdentity:

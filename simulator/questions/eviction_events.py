@@ -1,6 +1,5 @@
 """Evictions and bindings in the Events of a cluster."""
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -8,7 +7,7 @@ import msgspec
 
 from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
-from simulator.objects.events import event_first_seen, event_last_seen
+from simulator.objects.events import PREEMPTED_BY, event_first_seen, event_last_seen
 from simulator.questions.evictions import NotedBinding, NotedEviction
 
 PREEMPTED: Final = "Preempted"
@@ -21,8 +20,6 @@ REASONS: Final = {
 }
 """The reasons of Events about a pod that is removed from its node, and who reports them."""
 SCHEDULED: Final = "Scheduled"
-BY_POD: Final = re.compile(r"Preempted by pod (?P<uid>\S+) on node (?P<node>\S+)")
-"""The note of an Event of the scheduler (prepareCandidate in framework/preemption/executor.go)."""
 
 
 class EventObject(msgspec.Struct):
@@ -75,7 +72,7 @@ class PodEvent(msgspec.Struct, rename="camel"):
     @property
     def preemptor_uid(self) -> str:
         """The uid of the preemptor that only the message names; "" = there is none."""
-        said = BY_POD.match(self.message)
+        said = PREEMPTED_BY.match(self.message)
         return said["uid"] if said else ""
 
     def binding(self) -> NotedBinding | None:
@@ -85,7 +82,7 @@ class PodEvent(msgspec.Struct, rename="camel"):
 
     def eviction(self, names: Mapping[str, str]) -> NotedEviction:
         """names: uid -> key of the pods that are known."""
-        said = BY_POD.match(self.message) if self.reason == PREEMPTED else None
+        said = PREEMPTED_BY.match(self.message) if self.reason == PREEMPTED else None
         by = self.reporting_component or str(self.source.get("component") or "") or REASONS[self.reason]
         if self.related is not None and self.related.name:
             by = self.related.key

@@ -65,9 +65,6 @@ class BindingJudged(Event, frozen=True, tag=True):
     """Of a sample: the node at which the search begins."""
     looked_at: int = 0
     """Of a sample: the number of feasible nodes that are scored."""
-    hinted: bool = False
-    """Whether the node is the next best of the pod before, so that nodes were not scored again
-    (OpportunisticBatching)."""
     judged_as: str = ""
     """The version by which it is judged, where the scheduler has another minor version."""
 

@@ -5,14 +5,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from simulator.api import Micros
 from simulator.cluster.columns import Rows
 from simulator.framework.runtime import Framework
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message
 from simulator.scheduler.schedule_result import enough_feasible_nodes
 from simulator.trace.verdicts import JudgedScore, Verdict
-from simulator.verdicts.hints import Hints
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
 
@@ -33,7 +31,6 @@ class BindingFinding(NamedTuple):
     reason: str = ""
     first: str = ""
     looked_at: int = 0
-    hinted: bool = False
 
     @property
     def fits(self) -> bool:
@@ -41,55 +38,32 @@ class BindingFinding(NamedTuple):
         return self.verdict not in ("differs", "impossible")
 
 
-class BindingJudgement:
-    """Judges one binding, in several states."""
-
-    def __init__(self, scheduler: JudgedScheduler, node: str, hints: Hints | None, now: Micros) -> None:
-        """``hints``: those of the pod's profile; ``now``: when the binding was written."""
-        self._scheduler = scheduler
-        self._node = node
-        self._hints = hints
-        self._now = now
-        self._begun = False
-
-    def judge(self, situation: Situation) -> BindingFinding:
-        first, self._begun = not self._begun, True
-        finding, made = judge_binding(self._scheduler, situation, self._node, samples=first)
-        if made is None or self._hints is None:
-            return finding
-        named = self._hints.could_name(made, self._node, self._now)
-        if named or first:
-            self._hints.decided(made, self._node, self._now, named=named)
-        return BindingFinding("agrees", hinted=True) if named and not finding.fits else finding
-
-
 def judge_binding(
     scheduler: JudgedScheduler, situation: Situation, node: str, *, samples: bool
-) -> tuple[BindingFinding, Attempt | None]:
-    """Return the verdict on a binding of the situation's pod, and the model's attempt. None = there is none,
-    as no profile has the pod's schedulerName, or a plugin gates it. ``samples``: whether samples of the nodes
-    are tried, each of which takes an attempt."""
+) -> BindingFinding:
+    """Return the verdict on a binding of the situation's pod. ``samples``: whether samples of the nodes are
+    tried, each of which takes an attempt."""
     pod, framework = situation.pod, situation.framework
     if framework is None:
-        return BindingFinding("not this scheduler", reason=pod.scheduler_name), None
+        return BindingFinding("not this scheduler", reason=pod.scheduler_name)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
-        return BindingFinding("impossible", plugin=gate.plugin, reason=gate.message), None
+        return BindingFinding("impossible", plugin=gate.plugin, reason=gate.message)
     made = run_attempt(situation, framework)
     cluster = situation.cluster
     best = "" if made.selected is None else cluster.node(made.selected).name
     row = cluster.rows.get(node)
     if row is None:
-        return BindingFinding("impossible", best, reason=f"there is no node {node}"), made
+        return BindingFinding("impossible", best, reason=f"there is no node {node}")
     if made.errors:
-        return BindingFinding("impossible", reason=made.errors[0]), made
+        return BindingFinding("impossible", reason=made.errors[0])
     place = np.flatnonzero(made.feasible == row)
     if not len(place):
-        return _rejected(made, node, best), made
+        return _rejected(made, node, best)
     equal = len(made.best) if len(made.totals) else 0
     if row in made.best:
         total = int(made.totals.max()) if len(made.totals) else 0
-        return BindingFinding("tie" if equal > 1 else "agrees", "", total, total, (), equal), made
+        return BindingFinding("tie" if equal > 1 else "agrees", "", total, total, (), equal)
     assert made.selected is not None
     theirs, ours = int(place[0]), int(np.flatnonzero(made.feasible == made.selected)[0])
     found = BindingFinding(
@@ -104,8 +78,8 @@ def judge_binding(
     sample = _find_sample(sampling, situation, made, row) if samples else None
     if sample is not None:
         first, looked_at = sample
-        return found._replace(verdict="sampled", first=first, looked_at=looked_at), made
-    return found, made
+        return found._replace(verdict="sampled", first=first, looked_at=looked_at)
+    return found
 
 
 def run_attempt(situation: Situation, framework: Framework, start: int = 0) -> Attempt:

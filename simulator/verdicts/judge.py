@@ -29,10 +29,9 @@ from simulator.trace import (
     QueuePlace,
     VictimReplaced,
 )
-from simulator.verdicts.bindings import BindingFinding, BindingJudgement
+from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import FailureFinding, judge_failure
 from simulator.verdicts.followed_cluster import FollowedCluster, PastChange
-from simulator.verdicts.hints import Hints
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption, preemptor_named
 from simulator.verdicts.states import (
@@ -44,6 +43,7 @@ from simulator.verdicts.states import (
     selected_node,
     uses_claim,
 )
+from simulator.what_if.situation import Situation
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,6 @@ class Judge:
         self._open: deque[_Open] = deque()
         self._effort = Effort()
         self._reserved: dict[str, _Reserved] = {}
-        self._hints = {name: Hints(each) for name, each in scheduler.frameworks.items()}
         self._names: dict[str, _Named] = {}
         """By the uids of pods."""
         self._preemptors: dict[str, tuple[str, str]] = {}
@@ -289,13 +288,16 @@ class Judge:
 
     def _binding(self, pod: Pod, node: str, version: int) -> Callable[[bool], BindingJudged | None]:
         search = self._search(pod, version, pre_bind_writes(self.known, pod))
-        judgement = BindingJudgement(self.scheduler, node, self._hints.get(pod.scheduler_name), self.now)
+
+        def attempt(situation: Situation) -> BindingFinding:
+            return judge_binding(self.scheduler, situation, node, samples=not search.has_begun)
 
         def judge(last: bool) -> BindingJudged | None:
-            found = search.find(judgement.judge, self.now)
+            found = search.find(attempt, self.now)
             if found is None and not last:
                 return None
             finding, state = found or search.first
+            assert isinstance(finding, BindingFinding)
             return self._binding_judged(pod, node, finding, state, search.written)
 
         return judge

@@ -1,21 +1,18 @@
 """The verdict on the eviction of a pod by the scheduler, in one state of the cluster."""
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.decision import Candidate
 from simulator.framework.runtime import Framework
+from simulator.objects.events import PREEMPTED_BY
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.scheduler.attempt_record import message, preemption
 from simulator.trace.verdicts import NODES_AT_MOST, JudgedCandidate, Verdict
 from simulator.verdicts.bindings import run_attempt
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
-
-BY_POD: Final = re.compile(r"Preempted by pod (?P<uid>\S+) on node (?P<node>\S+)")
-"""The note of an Event of the scheduler (prepareCandidate in framework/preemption/executor.go)."""
 
 LATEST: Final = "~"
 """It is after each time: that of a victim which has not started."""
@@ -119,7 +116,7 @@ def _judged(candidate: Candidate) -> JudgedCandidate:
 def preemptor_named(event: Manifest) -> tuple[str, str]:
     """Return the key and the uid of the preemptor that an Event Preempted names; each may be ""."""
     related = event.get("related") or {}
-    said = BY_POD.match(event.get("message") or "")
+    said = PREEMPTED_BY.match(event.get("message") or "")
     uid = related.get("uid") or (said["uid"] if said else "")
     name = related.get("name") or ""
     return f"{related.get('namespace') or 'default'}/{name}" if name else "", uid

@@ -105,6 +105,11 @@ class Search:
         self._first: tuple[Any, TriedState] | None = None
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the most probable state was tried."""
+        return self._first is not None
+
+    @property
     def first(self) -> tuple[Any, TriedState]:
         """The finding in the state that is the most probable."""
         assert self._first is not None, "no state was tried yet"

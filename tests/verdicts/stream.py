@@ -113,3 +113,9 @@ def event(reason: str, regarding: Manifest, note: str, **fields: Any) -> Manifes
         "reportingComponent": "default-scheduler",
         **fields,
     }
+
+
+def bare(made: Manifest) -> Manifest:
+    """Return the manifest as a user writes it."""
+    metadata = {field: made["metadata"][field] for field in ("name", "namespace")}
+    return {**made, "metadata": metadata, "status": {}}

@@ -10,7 +10,7 @@ from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.states import Effort
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_34
-from tests.verdicts.stream import Stream, node, pod
+from tests.verdicts.stream import Stream, bare, node, pod
 
 API = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 WEIGHTY: Manifest = {
@@ -77,11 +77,6 @@ def test_another_configuration_differs_with_the_scores_that_it_gives() -> None:
     assert (found.total, found.best_total) == (decision.totals[theirs], decision.totals[ours])
     assert f"n1 had {found.total:,}, n2 {found.best_total:,}: " in in_english(found)
     assert f"ImageLocality 0, not {figures['ImageLocality'][1]}" in in_english(found)
-
-
-def bare(made: Manifest) -> Manifest:
-    metadata = {field: made["metadata"][field] for field in ("name", "namespace")}
-    return {**made, "metadata": metadata, "status": {}}
 
 
 def test_a_node_that_a_filter_rejects_is_impossible() -> None:

@@ -5,13 +5,18 @@ from random import Random
 
 import pytest
 
-from simulator.api import WatchEvent
+from simulator.api import SECOND, WatchEvent
+from simulator.apiserver.resources import PODS
+from simulator.memory_sandbox import SandboxOptions
 from simulator.trace import BindingJudged, FailureJudged, OutsideBound, OutsideFailed, OutsidePreempted
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_34, V1_35
 from tests.amounts import WHOLE
-from tests.verdicts.source import RandomSource
+from tests.histories.manifests import HOSTNAME
+from tests.simulator.test_batching import WITHOUT_SPREADING
+from tests.verdicts.source import RandomSource, Source
+from tests.verdicts.stream import bare, node, pod
 
 THEMES = ("affinity", "preemption", "volumes", "devices", "queue")
 HISTORIES, OPERATIONS = (9, 60) if WHOLE else (1, 16)
@@ -87,3 +92,33 @@ def test_a_judge_of_another_configuration_differs() -> None:
         scores = {score.plugin: score.best - score.theirs for score in each.scores}
         assert "NodeResourcesFit" in scores
         assert sum(scores.values()) == each.best_total - each.total > 0
+
+
+def test_a_ranking_that_is_used_again_is_that_of_an_older_state() -> None:
+    """OpportunisticBatching: the second pod gets the next best node of the first one's ranking, though by
+    then another one is better."""
+    nodes = [node(f"n{number}", cpu) for number, cpu in enumerate(("1", "1", "2"))]
+    filler = {**bare(pod("filler")), "spec": {**pod("filler")["spec"], "nodeName": "n2"}}
+    options = SandboxOptions("batching", [*nodes, filler], config=WITHOUT_SPREADING, pace=SECOND // 10)
+    source = Source(options)
+    source.run(1)
+    preferred = [
+        {
+            "weight": weight,
+            "preference": {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": [name]}]},
+        }
+        for name, weight in (("n0", 100), ("n1", 99), ("n2", 90))
+    ]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    source.sandbox.create([bare(pod(name, affinity=affinity)) for name in ("a", "b")])
+    source.run(0.15)
+    source.sandbox.delete(PODS, "default/filler", grace_seconds=0)
+    source.run(2)
+    decisions = [source.sandbox.decision(cycle) for cycle in (1, 2)]
+    assert [each and (each.selected, each.hinted is True) for each in decisions] == [
+        ("n0", False),
+        ("n1", True),
+    ]
+    first, second = (each for each in source.verdicts if isinstance(each, BindingJudged))
+    assert (first.verdict, second.verdict) == ("agrees", "agrees")
+    assert second.state.age > 0
