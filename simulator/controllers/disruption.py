@@ -11,7 +11,7 @@ from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import with_meta_condition
-from simulator.objects.labels import label_selector
+from simulator.objects.labels import Selector, label_selector
 from simulator.objects.metadata import labels_of, namespace_of_key, object_key, uid_of
 from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.owner_references import controller_of
@@ -74,7 +74,7 @@ class DisruptionController(Controller):
         (getExpectedPodCount)."""
         spec = budget.get("spec", {})
         selector = label_selector(spec.get("selector"))
-        matching = [pod for pod in pods if selector is not None and selector.matches(pod.labels)]
+        matching = _matching(pods, selector) if selector is not None else []
         least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most is not None or isinstance(least, str):
             expected = self._expected_scale(matching)
@@ -84,7 +84,7 @@ class DisruptionController(Controller):
             desired = max(0, expected - scaled_value_rounded_up(most, expected))
         else:
             desired = scaled_value_rounded_up(least or 0, expected)
-        current = sum(is_healthy(pod.manifest) for pod in matching)
+        current = sum(pod.healthy for pod in matching)
         return PodDisruptionBudgetStatus(
             current_healthy=current,
             desired_healthy=desired,
@@ -98,9 +98,14 @@ class DisruptionController(Controller):
         """Return the sum of the replicas of these pods' controllers; pods without one are not counted
         (getExpectedScale). Raises ScaleUnknown."""
         scales: dict[str, int] = {}
+        found: set[tuple[str, ...]] = set()
         for pod in pods:
             reference = controller_of(pod.manifest)
-            if reference is not None and reference["uid"] not in scales:
+            if reference is None:
+                continue
+            controller = tuple(reference[field] for field in ("uid", "apiVersion", "kind", "name"))
+            if controller not in found:
+                found.add(controller)
                 owner = self._scaled_owner(pod, reference)
                 scales[uid_of(owner)] = owner["spec"].get("replicas", 1)
         return sum(scales.values())
@@ -142,11 +147,19 @@ class DisruptionController(Controller):
         return budget if new == budget else new
 
 
-def is_healthy(pod: Manifest) -> bool:
-    """Whether the pod is ready and neither finished nor terminating."""
-    return is_active(pod) and is_ready(pod)
+def _matching(pods: list[Pod], selector: Selector) -> list[Pod]:
+    """Return the pods that the selector matches. Most of them have the same labels."""
+    known: dict[tuple[tuple[str, str], ...], bool] = {}
+    matching = []
+    for pod in pods:
+        labels = tuple(pod.labels.items())
+        if labels not in known:
+            known[labels] = selector.matches(pod.labels)
+        if known[labels]:
+            matching.append(pod)
+    return matching
 
 
 def _pod_fields(pod: Manifest | None) -> object:
     """Return the fields of a pod whose change makes a sync of the budgets in its namespace."""
-    return None if pod is None else (is_healthy(pod), labels_of(pod), controller_of(pod))
+    return None if pod is None else (is_active(pod) and is_ready(pod), labels_of(pod), controller_of(pod))

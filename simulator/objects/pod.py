@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.api import Manifest
 from simulator.objects import pod_requests
+from simulator.objects.conditions import is_condition_true
 from simulator.objects.labels import Labels, Selector, label_selector, set_selector
 from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_selector, preferred_terms
 from simulator.objects.numbers import decimal_int64
@@ -173,6 +174,11 @@ class Pod:
     def finished(self) -> bool:
         """Whether the pod has terminated. The scheduler ignores such pods, even if they have a node."""
         return self.phase in ("Succeeded", "Failed")
+
+    @cached_property
+    def healthy(self) -> bool:
+        """Whether it is ready and neither finished nor terminating."""
+        return not self.finished and not self.terminating and is_condition_true(self.manifest, "Ready")
 
     @cached_property
     def start_seconds(self) -> float:
