@@ -251,3 +251,11 @@ def test_a_recording_is_not_placed_again(store: Store, sandbox: Sandbox) -> None
     with pytest.raises(comparison_form.InvalidField) as unclear:
         comparison_form.parse_comparison(store, asked)
     assert unclear.value.field == "place_again"
+
+
+def test_wrong_yaml_is_explained_beside_its_field(store: Store) -> None:
+    with pytest.raises(comparison_form.InvalidField) as wrong:
+        comparison_form.parse_comparison(store, ASKED | {"b": "yaml", "b_yaml": "kind: [1"})
+    (explained,) = wrong.value.explained
+    assert explained.text == "Line 2, column 1: A “,” or a closing “]” is missing here or before."
+    assert explained.upstream.startswith("line 2, column 1: not YAML")

@@ -10,10 +10,14 @@ from django.utils.translation import gettext_lazy as _
 from schedviz import bundled_scenarios
 from schedviz.jobs.comparison_job import RECORDED, ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
+from schedviz.web.forms.all_faults import Fault, faults_of
+from schedviz.web.forms.form_and_yaml import explain_faults
+from schedviz.web.reasons.faults import Explanation
+from schedviz.web.reasons.yaml_faults import explain_text
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
-from simulator.apiserver.status import StatusError
+from simulator.apiserver.status import Cause, StatusError
 from simulator.command_line.version_options import parse_gates
 from simulator.commands.run import START
 from simulator.config import ConfigError
@@ -110,11 +114,12 @@ PRESETS: Final = (
 
 
 class InvalidField(ValueError):
-    """The value of a form field is invalid."""
+    """The value of a form field is invalid, for one or more reasons."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, field: str, *explained: Explanation) -> None:
+        super().__init__("\n".join(each.text for each in explained))
         self.field = field
+        self.explained = explained
 
 
 def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonRequest:
@@ -133,11 +138,10 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
         try:
             meta = store.sandbox(name).meta()
         except Unreadable as unreadable:
-            raise InvalidField("workload", str(unreadable)) from None
+            raise InvalidField("workload", Explanation(str(unreadable))) from None
         except (NoSandbox, ValueError):
-            raise InvalidField(
-                "workload", gettext("There is no sandbox “%(name)s”.") % {"name": name}
-            ) from None
+            message = gettext("There is no sandbox “%(name)s”.") % {"name": name}
+            raise InvalidField("workload", Explanation(message)) from None
         config, queue, seed, features = meta.config, meta.queue, meta.seed, meta.features()
     else:
         if kind == "scenario" and name in bundled_scenarios.scenarios():
@@ -145,7 +149,7 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
         elif kind == "manifests":
             text = posted.get("text", "")
         else:
-            raise InvalidField("workload", gettext("Choose a workload."))
+            raise InvalidField("workload", Explanation(gettext("Choose a workload.")))
         text, scenario = _scenario(text)
         config, queue, seed, features = scenario.config, scenario.queue, scenario.seed, scenario.features
     own = RequestedSide(OWN, config, queue, seed, features.version.patch, features.gates)
@@ -154,15 +158,17 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
     seconds = 0 if a.preset == RECORDED and not until else _duration_seconds(until)
     place_again = bool(posted.get("place_again"))
     if place_again and a.preset == RECORDED:
-        raise InvalidField("place_again", gettext("In a recording the pods have the nodes that they got."))
+        raise InvalidField(
+            "place_again", Explanation(gettext("In a recording the pods have the nodes that they got."))
+        )
     return ComparisonRequest(cast("WorkloadSource", kind), name, text, a, b, seconds, place_again)
 
 
 def _scenario(text: str) -> tuple[str, Scenario]:
     if not text.strip():
-        raise InvalidField("text", gettext("Paste manifests first."))
+        raise InvalidField("text", Explanation(gettext("Paste manifests first.")))
     if len(text) > MAX_TEXT:
-        raise InvalidField("text", gettext("At most %(n)s characters.") % {"n": MAX_TEXT})
+        raise InvalidField("text", Explanation(gettext("At most %(n)s characters.") % {"n": MAX_TEXT}))
     try:
         try:
             scenario = load_scenario(text)
@@ -172,24 +178,31 @@ def _scenario(text: str) -> tuple[str, Scenario]:
             text = HEADER + text
             scenario = load_scenario(text)
         new_cluster(scenario.manifests, START, scenario.features)
-    except (ValueError, ManifestError, StatusError) as error:
-        raise InvalidField("text", str(error)) from None
+    except ManifestError as error:
+        raise InvalidField("text", explain_text(error)) from None
+    except StatusError as error:
+        # Without positions: a document of the text may be several objects.
+        raise InvalidField("text", *explain_faults("", faults_of(error))) from None
+    except ValueError as error:  # among others ScenarioError
+        raise InvalidField("text", Explanation(str(error))) from None
     return text, scenario
 
 
 def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> RequestedSide:
     preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
     if preset is None:
-        raise InvalidField(side, gettext("Choose a scheduler."))
+        raise InvalidField(side, Explanation(gettext("Choose a scheduler.")))
     if preset.name == RECORDED and (side != "a" or not posted.get("workload", "").startswith("sandbox:")):
-        raise InvalidField(side, gettext("Only A can be the recording, and only that of a sandbox."))
+        raise InvalidField(
+            side, Explanation(gettext("Only A can be the recording, and only that of a sandbox."))
+        )
     try:
         gates = parse_gates(posted.get(f"{side}_gates", "")[:MAX_GATES])
         features = chosen_features(own.features(), posted.get(f"{side}_kubernetes", ""), gates)
     except UnknownVersion as unknown:
-        raise InvalidField(f"{side}_kubernetes", str(unknown)) from None
+        raise InvalidField(f"{side}_kubernetes", Explanation(str(unknown))) from None
     except ValueError as wrong:  # among others FeatureGateError
-        raise InvalidField(f"{side}_gates", str(wrong)) from None
+        raise InvalidField(f"{side}_gates", Explanation(str(wrong))) from None
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue
@@ -197,7 +210,7 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
         config, queue = _config(side, posted.get(f"{side}_yaml", ""), features), own.queue
     seed = posted.get(f"{side}_seed", "").strip()
     if seed and not (seed.isascii() and seed.isdecimal() and len(seed) < 10):
-        raise InvalidField(f"{side}_seed", gettext("The seed is a whole number."))
+        raise InvalidField(f"{side}_seed", Explanation(gettext("The seed is a whole number.")))
     return RequestedSide(
         preset.name,
         config,
@@ -212,10 +225,15 @@ def _config(side: str, text: str, features: Features) -> Manifest:
     try:
         found = parse_manifests(text[:MAX_TEXT])
         if len(found) != 1 or found[0]["kind"] != "KubeSchedulerConfiguration":
-            raise InvalidField(f"{side}_yaml", gettext("It must be one KubeSchedulerConfiguration."))
+            raise InvalidField(
+                f"{side}_yaml", Explanation(gettext("It must be one KubeSchedulerConfiguration."))
+            )
         load(found[0], features=features)
-    except (ManifestError, ConfigError) as error:
-        raise InvalidField(f"{side}_yaml", str(error)) from None
+    except ManifestError as error:
+        raise InvalidField(f"{side}_yaml", explain_text(error)) from None
+    except ConfigError as error:
+        faults = [Fault(0, Cause(path, message)) for path, message in error.causes]
+        raise InvalidField(f"{side}_yaml", *explain_faults(text, faults)) from None
     return found[0]
 
 
@@ -223,9 +241,9 @@ def _duration_seconds(text: str) -> int:
     try:
         seconds = durations.parse_duration(text) // SECOND
     except ValueError as error:
-        raise InvalidField("until", str(error)) from None
+        raise InvalidField("until", Explanation(str(error))) from None
     if not 1 <= seconds <= MAX_SECONDS:
-        raise InvalidField("until", gettext("From 1s to 1h."))
+        raise InvalidField("until", Explanation(gettext("From 1s to 1h.")))
     return seconds
 
 

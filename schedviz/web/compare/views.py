@@ -26,6 +26,7 @@ from schedviz.web.compare import result as view
 from schedviz.web.cycle.sampling import configuration_words
 from schedviz.web.home.cards import visible_names
 from schedviz.web.limits import text_of, with_time
+from schedviz.web.reasons.faults import Explanation
 from schedviz.web.text import node_names
 from simulator.api import SECOND
 from simulator.objects.durations import format_duration
@@ -43,9 +44,11 @@ def comparison_form(request: HttpRequest) -> HttpResponse:
         job = ComparisonJob(request=comparison_request, owner=owner_of(request))
         job = _jobs().submit(job, shares_of(request))
     except form.InvalidField as invalid:
-        return _form(request, {invalid.field: str(invalid)})
+        return _form(request, {invalid.field: [*invalid.explained]})
     except LimitExceeded as full:
-        return with_time(_form(request, {"": text_of(full.limit, full.retry_after_seconds)}), full)
+        return with_time(
+            _form(request, {"": [Explanation(text_of(full.limit, full.retry_after_seconds))]}), full
+        )
     return redirect("comparison", job.id)
 
 
@@ -129,7 +132,7 @@ def _form_values(compared: ComparisonRequest) -> dict[str, str]:
     }
 
 
-def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
+def _form(request: HttpRequest, errors: dict[str, list[Explanation]]) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     workload = given.get("workload", f"scenario:{bundled_scenarios.FIRST}")
     sides = [
@@ -140,13 +143,13 @@ def _form(request: HttpRequest, errors: dict[str, str]) -> HttpResponse:
             "presets": [each for each in form.PRESETS if name == "a" or each.name != RECORDED],
             "yaml": given.get(f"{name}_yaml", ""),
             "seed": given.get(f"{name}_seed", ""),
-            "error": errors.get(name, ""),
-            "yaml_error": errors.get(f"{name}_yaml", ""),
-            "seed_error": errors.get(f"{name}_seed", ""),
+            "error": errors.get(name, []),
+            "yaml_error": errors.get(f"{name}_yaml", []),
+            "seed_error": errors.get(f"{name}_seed", []),
             "kubernetes": given.get(f"{name}_kubernetes", ""),
-            "kubernetes_error": errors.get(f"{name}_kubernetes", ""),
+            "kubernetes_error": errors.get(f"{name}_kubernetes", []),
             "gates": given.get(f"{name}_gates", ""),
-            "gates_error": errors.get(f"{name}_gates", ""),
+            "gates_error": errors.get(f"{name}_gates", []),
         }
         for name, preset in (("a", form.OWN), ("b", "packing"))
     ]
