@@ -18,6 +18,11 @@ MAX_SECONDS: Final = 120.0
 50,000 pods the first figures take some ten."""
 
 
+SHOWN_AFTER: Final = 4.0
+"""Seconds of work after which what is found is shown while a question runs, and between two times of that. To
+put an answer together takes some tenths of a second at 5,000 nodes."""
+
+
 class _AskedWork:
     """The objects are read by the first step, so that the job is seen to run."""
 
@@ -51,7 +56,7 @@ class _SummedEvictions:
 
 
 def asked_turns(store: Store) -> JobTurns[AskedJob]:
-    return JobTurns(JobStore(store, ASKED), partial(begin_asked, store), MAX_SECONDS)
+    return JobTurns(JobStore(store, ASKED), partial(begin_asked, store), MAX_SECONDS, SHOWN_AFTER)
 
 
 def begin_asked(store: Store, job: AskedJob) -> Work:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any, Final, Generic, Protocol
 
 from msgspec.structs import replace
@@ -33,11 +34,15 @@ class JobTurns(Generic[J]):
     """The jobs of one kind that run in this process. They have the fields ``done`` and ``result``. Used by
     one thread."""
 
-    def __init__(self, jobs: JobStore[J], begin: Callable[[J], Work], max_seconds: float) -> None:
-        """max_seconds: the seconds of work after which a job ends with its result so far."""
+    def __init__(
+        self, jobs: JobStore[J], begin: Callable[[J], Work], max_seconds: float, shown_after: float = inf
+    ) -> None:
+        """max_seconds: the seconds of work after which a job ends with its result so far. shown_after: those
+        between two times at which a job that runs shows its result so far."""
         self._jobs = jobs
         self._begin = begin
         self._max_seconds = max_seconds
+        self._shown_after = shown_after
         self._running: dict[str, _RunningWork] = {}
 
     def run_turn(self, key: str) -> J | None:
@@ -70,6 +75,9 @@ class JobTurns(Generic[J]):
             return replace(job, state="stopped", done=done, result=running.work.result())
         if running.seconds > self._max_seconds:
             return replace(job, state="late", done=done, result=running.work.result())
+        if running.seconds >= running.shown_at + self._shown_after:
+            running.shown_at = running.seconds
+            job = replace(job, result=running.work.result())
         return replace(job, state="running", done=done)
 
 
@@ -78,6 +86,8 @@ class _RunningWork:
         self.work = work
         self.seconds = 0.0
         """Seconds of work so far."""
+        self.shown_at = 0.0
+        """Those at which its result was shown last."""
         self._progress = work.run()
 
     def work_for_a_turn(self) -> float:

@@ -174,6 +174,8 @@ class Drain:
         counts = count_after(pods)
         rounds = max((pod.order for pod in pods), default=0)
         last = max(pods, key=lambda pod: pod.order).at if pods else ""
+        if not self._nodes:
+            return
         said = words.DRAINED if pods else words.DRAINED_NOTHING
         yield Sentence(said, {"nodes": str(len(self._nodes)), **counts})
         if rounds > 1:

@@ -15,6 +15,7 @@ from simulator.objects.metadata import key_of, name_of, namespace_of, uid_of
 from simulator.objects.owner_references import controller_of
 from simulator.objects.timestamps import timestamp
 from simulator.questions.answer import LISTED_AT_MOST, Answer, Sentence
+from simulator.questions.pod_of_workload import find_template
 from simulator.trace import Bound, Event, OutsideBound, OutsidePreempted, PodEvicted, VictimDeleted
 from simulator.words import spoken_duration
 
@@ -118,7 +119,8 @@ class Owners:
                 self._by_name[metadata.get("namespace", ""), reference["name"]] = owned
         for manifest in found:
             place = namespace_of(manifest), name_of(manifest)
-            if manifest.get("kind") not in (None, PODS.kind) and place not in self._by_name:
+            kind = manifest.get("kind", PODS.kind)
+            if kind != PODS.kind and place not in self._by_name and find_template(manifest) is not None:
                 top = controller_of(manifest) or {"kind": manifest["kind"], "name": name_of(manifest)}
                 self._by_name[place] = OwnedPod(f"{top['kind']} {top['name']}", _template_class(manifest))
 

@@ -89,7 +89,9 @@ class Fits:
         places = [*self._places()]
         counts = Counter(place.state for place in places)
         evicted = follow(copy, preempted(copy), self._lost_owners)
-        summary = [Sentence(words.FITS, {"fits": str(counts["fits"]), "all": str(len(places))})]
+        summary = []
+        if self._made:
+            summary.append(Sentence(words.FITS, {"fits": str(counts["fits"]), "all": str(len(places))}))
         waiting = [place for place in places if place.state != "fits"]
         if waiting:
             why = most_common([place.why for place in waiting])

@@ -10,7 +10,7 @@ from simulator.questions.evictions import (
     owners_of,
     sum_evictions,
 )
-from tests.questions.clusters import make_node, make_pod, make_workload, priority_class, said, settled
+from tests.questions.clusters import budget, make_node, make_pod, make_workload, priority_class, said, settled
 
 
 def noted(second: int, pod: str, by: str) -> NotedEviction:
@@ -33,7 +33,10 @@ def replica(name: str, owner: str, priority_class_name: str = "") -> Manifest:
 
 
 def test_evictions_are_summed_by_owner_and_by_how_long_it_took_until_they_ran_again() -> None:
-    owners = Owners([replica("web-bbbbb", "web", "low"), replica("urgent-ccccc", "urgent", "high")])
+    named_alike = budget("db", "db", minAvailable=1)
+    named_alike["metadata"]["namespace"] = "shop"
+    pods = [replica("web-bbbbb", "web", "low"), replica("urgent-ccccc", "urgent", "high")]
+    owners = Owners([*pods, named_alike])
     answer = sum_evictions(
         [
             noted(10, "shop/web-ddddd", "shop/urgent-ccccc"),

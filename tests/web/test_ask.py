@@ -4,9 +4,10 @@ import json
 
 import pytest
 from django.test import Client
+from msgspec.structs import replace
 
 from schedviz.jobs.asked_job import ASKED
-from schedviz.jobs.asked_work import asked_turns
+from schedviz.jobs.asked_work import asked_turns, begin_asked
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Change
@@ -125,5 +126,9 @@ def test_the_progress_is_asked_for_and_a_stopped_question_keeps_what_it_found(
     job = JobStore(store, ASKED).read(key)
     assert job is not None
     assert job.state == "stopped"
+    so_far = begin_asked(store, job).result()
+    JobStore(store, ASKED).save(replace(job, state="running", result=so_far))
+    assert "Until now:" in client.get(address, headers=HTMX).content.decode()
+    JobStore(store, ASKED).save(job)
     assert "HX-Refresh" in client.get(address, headers=HTMX).headers
     assert "Stopped before it began." in client.get(address).content.decode()

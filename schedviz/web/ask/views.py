@@ -15,7 +15,7 @@ from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.answers import is_htmx
 from schedviz.web.ask import form
-from schedviz.web.ask.result import present_answer
+from schedviz.web.ask.result import present_answer, said
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.sources import find_present
 from schedviz.web.text import format as fmt
@@ -48,12 +48,14 @@ def asked_page(request: HttpRequest, name: str, number: str) -> HttpResponse:
     that reloads the page when the question is answered."""
     job = _find(name, number)
     context = _context(job)
+    if job.result is not None and not job.finished:
+        context["so_far"] = [said(each) for each in job.result.summary]
     if is_htmx(request):
         if job.finished:
             return HttpResponse(headers={"HX-Refresh": "true"})
         return render(request, "ask/progress.html", context)
     find_present(name)  # the short names of its nodes
-    if job.result is not None:
+    if job.result is not None and job.finished:
         context["view"] = present_answer(job.result)
     return render(request, "ask/answer.html", context)
 
