@@ -13,7 +13,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
 from simulator.dumps.fitting import Unfit
 from simulator.dumps.imported import MAX_NAMED
-from simulator.dumps.listed_objects import ListedObjects, ListFault, pod_type
+from simulator.dumps.listed_objects import CONTAINER_STATUS_FIELDS, ListedObjects, ListFault, pod_type
 from simulator.dumps.redaction import redact_metadata
 from simulator.kernel.prepared_types import prepared
 from simulator.objects.events import EVENTS
@@ -61,6 +61,10 @@ class _Bookmark(msgspec.Struct):
 class _Status(msgspec.Struct):
     code: int = 0
     message: str = ""
+
+
+_POD: Final = pod_type((*CONTAINER_STATUS_FIELDS, "ready", "started", "restartCount"))
+"""A branch goes on with the containers that run."""
 
 
 class Named(NamedTuple):
@@ -121,7 +125,7 @@ class FollowedObjects(ListedObjects):
     def __init__(self, now: Micros, salt: bytes, features: Features) -> None:
         super().__init__(now, salt, features)
         self.features = features
-        self._pod: Any = prepared(pod_type)
+        self._pod: Any = prepared(_POD)
 
     def read(self, resource: Resource, data: bytes) -> Manifest | None:
         """Return an object as it is stored; None for an Event that is not kept, and for an object that the

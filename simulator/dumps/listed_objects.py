@@ -68,21 +68,7 @@ _Spec: Final = _struct(
     initContainers=_Containers,
     volumes=_list_of(_struct("ReadVolume", KEPT_VOLUME_FIELDS)),
 )
-_ContainerStatuses: Final = _list_of(
-    _struct("ReadContainerStatus", ("name", "resources", "allocatedResources"))
-)
-_Status: Final = _struct(
-    "ReadPodStatus",
-    {
-        *("phase", "startTime", "nominatedNodeName", "resources", "allocatedResources"),
-        *("nodeAllocatableResourceClaimStatuses", "resourceClaimStatuses", "extendedResourceClaimStatus"),
-    },
-    conditions=_list_of(
-        _struct("ReadCondition", ("type", "status", "reason", "message", "lastTransitionTime"))
-    ),
-    containerStatuses=_ContainerStatuses,
-    initContainerStatuses=_ContainerStatuses,
-)
+CONTAINER_STATUS_FIELDS: Final = ("name", "resources", "allocatedResources")
 _Metadata: Final = _struct(
     "ReadMetadata",
     {
@@ -90,8 +76,27 @@ _Metadata: Final = _struct(
         *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
     },
 )
-pod_type: Final = _struct("ReadPod", (), metadata=_Metadata, spec=_Spec, status=_Status)
-_Pods: Final = _struct("ReadPods", (), items=_list_of(pod_type))
+
+
+def pod_type(container_status_fields: Collection[str] = CONTAINER_STATUS_FIELDS) -> Any:
+    """Return the struct of a pod, with what is read of the status of its containers."""
+    containers = _list_of(_struct("ReadContainerStatus", container_status_fields))
+    status = _struct(
+        "ReadPodStatus",
+        {
+            *("phase", "startTime", "nominatedNodeName", "resources", "allocatedResources"),
+            *("nodeAllocatableResourceClaimStatuses", "resourceClaimStatuses", "extendedResourceClaimStatus"),
+        },
+        conditions=_list_of(
+            _struct("ReadCondition", ("type", "status", "reason", "message", "lastTransitionTime"))
+        ),
+        containerStatuses=containers,
+        initContainerStatuses=containers,
+    )
+    return _struct("ReadPod", (), metadata=_Metadata, spec=_Spec, status=status)
+
+
+_Pods: Final = _struct("ReadPods", (), items=_list_of(pod_type()))
 _ReplicaSets: Final = _struct(
     "ReadReplicaSets",
     (),

@@ -49,12 +49,14 @@ def stored(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
 def _read(manifest: Manifest) -> Any:
     metadata, spec = manifest["metadata"], manifest.get("spec") or {}
     status = manifest.get("status") or {}
+    containers = [(each["name"], each.get("ready")) for each in status.get("containerStatuses") or ()]
     conditions = status.get("conditions") or () if manifest["kind"] == "Pod" else ()
     return (
         *(metadata.get(field) for field in ("uid", "labels", "deletionTimestamp", "ownerReferences")),
         *(spec.get(field) for field in ("nodeName", "containers", "unschedulable", "tolerations")),
         *(status.get(field) for field in ("phase", "allocatable", "nominatedNodeName")),
         [(each["type"], each["status"], each.get("message")) for each in conditions],
+        containers,
     )
 
 
@@ -379,6 +381,7 @@ def test_all_its_requests_read_and_none_is_about_secrets(
     assert PASSWORD not in left
 
 
+@pytest.mark.long
 def test_it_goes_on_without_what_is_forbidden(world: World, start: Start, proxy: Proxy) -> None:
     proxy.allows = lambda _, path: "poddisruptionbudgets" not in path and "namespaces" not in path
     world.create(node("n0"), pod("a"))
@@ -388,7 +391,7 @@ def test_it_goes_on_without_what_is_forbidden(world: World, start: Start, proxy:
     assert [each.partition(" ")[0] for each in mirror.unknown] == ["namespaces", "poddisruptionbudgets"]
 
 
-@pytest.mark.parametrize("plural", ["pods", "nodes"])
+@pytest.mark.parametrize("plural", ["pods", pytest.param("nodes", marks=pytest.mark.long)])
 def test_without_pods_or_nodes_it_ends_with_one_line(start: Start, proxy: Proxy, plural: str) -> None:
     proxy.allows = lambda _, path: not path.endswith(f"/{plural}")
     mirror = start(waits=False)
