@@ -28,7 +28,7 @@ CAUSES_AT_MOST: Final = 50
 """Maximum number of causes that the metrics name."""
 AGES: Final = ((60, "1m"), (600, "10m"), (3600, "1h"), (86_400, "1d"))
 """Seconds, and the label of pods that wait for less; the others have the label ``more``."""
-VALUES: Final = re.compile(r"\(\?P<\w+>[^)]*\)|\\")
+VALUES: Final = re.compile(r"\(\?P<\w+>[^()]*\)|\\")
 KINDS: Final = {BindingJudged: "binding", FailureJudged: "message", PreemptionJudged: "eviction"}
 OWNERS_AT_MOST: Final = 100
 """Maximum number of preemptors' controllers that the metrics name."""
