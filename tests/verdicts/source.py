@@ -5,10 +5,14 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from simulator.api import SECOND, Manifest, WatchEvent
-from simulator.apiserver.resources import NODES, PODS
+from simulator.apiserver.resources import NODES, PODS, find_built_in
 from simulator.apiserver.status import StatusError
-from simulator.memory_sandbox import MemorySandbox, SandboxOptions
+from simulator.dumps.followed_objects import FollowedObjects
+from simulator.memory_sandbox import START, MemorySandbox, SandboxOptions
 from simulator.objects.metadata import key_of
 from simulator.trace import BindingJudged, Event, FailureJudged, PreemptionJudged
 from simulator.verdicts.judge import Judge
@@ -37,8 +41,9 @@ class Source:
         for resource, objects in self.sandbox.list_all().items():
             for manifest in objects.values():
                 version = int(manifest["metadata"]["resourceVersion"])
-                event = WatchEvent("ADDED", resource, key_of(manifest), manifest, version)
-                self.judge.observe(event, self.sandbox.now())
+                listed = WatchEvent("ADDED", resource, key_of(manifest), manifest, version)
+                for event in order([listed]):
+                    self.judge.observe(event, self.sandbox.now())
         self.judge.listed()
         take = self.sandbox._api.take_events
 
@@ -64,6 +69,23 @@ class Source:
     @property
     def verdicts(self) -> list[Verdicts]:
         return [each for each in self.trace if isinstance(each, Verdicts)]
+
+
+def as_a_mirror_reads() -> Callable[[list[WatchEvent]], list[WatchEvent]]:
+    """Objects as a mirror stores them: redacted, and without what is not followed."""
+    reader = FollowedObjects(START, bytes(32), DEFAULT_FEATURES)
+
+    def read(events: list[WatchEvent]) -> list[WatchEvent]:
+        found = []
+        for event in events:
+            plural, _, group = event.resource.partition(".")
+            resource = find_built_in(group, plural)
+            manifest = resource and reader.read(resource, msgspec.json.encode(event.object))
+            if manifest:
+                found.append(replace(event, object=manifest))
+        return found
+
+    return read
 
 
 class RandomSource(Source):

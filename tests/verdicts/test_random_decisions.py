@@ -15,7 +15,7 @@ from simulator.versions.kubernetes_version import V1_34, V1_35
 from tests.amounts import WHOLE
 from tests.histories.manifests import HOSTNAME
 from tests.simulator.test_batching import WITHOUT_SPREADING
-from tests.verdicts.source import RandomSource, Source
+from tests.verdicts.source import RandomSource, Source, as_a_mirror_reads
 from tests.verdicts.stream import bare, node, pod
 
 THEMES = ("affinity", "preemption", "volumes", "devices", "queue")
@@ -78,6 +78,16 @@ def test_the_order_of_the_watches_of_several_resources_does_not_matter(theme: st
     source.go_on(OPERATIONS)
     source.run(30)
     check(source)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("theme", ["volumes", "devices"])
+def test_what_a_mirror_keeps_of_the_objects_is_enough(theme: str) -> None:
+    for number in range(3 if WHOLE else 1):
+        source = RandomSource(theme, number, order=as_a_mirror_reads())
+        source.go_on(OPERATIONS)
+        source.run(30)
+        check(source)
 
 
 def test_a_judge_of_another_configuration_differs() -> None:
