@@ -17,17 +17,20 @@ function showLive(live) {
 document.addEventListener("htmx:wsOpen", () => showLive(true));
 document.addEventListener("htmx:wsClose", () => showLive(false));
 
-// What is chosen and typed in a part stays when the part is swapped.
-let chosen = new Map();
+// What is chosen in a part stays when the part is swapped, unless the room has gone to another choice meanwhile.
+let chosen = [];
+
+const offered = (select) => [...select.options].find((each) => each.defaultSelected)?.value;
 
 followFrames({
   before() {
-    chosen = new Map([...main.querySelectorAll("select[id]")].map((each) => [each.id, each.value]));
+    chosen = [...main.querySelectorAll("select[id]")].map((each) => [each.id, each.value, offered(each)]);
   },
   after() {
-    for (const [id, value] of chosen) {
+    for (const [id, value, before] of chosen) {
       const select = document.getElementById(id);
-      if (select && [...select.options].some((each) => each.value === value)) select.value = value;
+      if (!select || offered(select) !== before) continue;
+      if ([...select.options].some((each) => each.value === value)) select.value = value;
     }
     tick();
     showHands();

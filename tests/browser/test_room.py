@@ -194,8 +194,15 @@ def test_a_class_works_together_until_the_teacher_ends_the_room(visit: NewPage, 
     for page, right in ((ada, True), (bo, False)):
         expect(page.locator("#lesson-answer")).to_have_class(re.compile("right" if right else "wrong"))
         expect(page.locator("#lesson-next")).to_be_enabled()
+    # What was chosen stays until the room goes to another step.
+    teacher.locator("#edit-plan summary").click()
+    teacher.locator("#plan-text").fill("20 lesson walk 3")
+    teacher.locator("#save-plan").click()
+    teacher.locator("#next-section").click()
+    expect(teacher.locator("#place")).to_have_value("walk/2")
     teacher.locator("#end summary").click()
     teacher.locator("#end-room").click()
+    expect(teacher.locator("#send-hint")).to_be_hidden()
     for page, results in ((ada, 1), (bo, 1), (phone, 1)):
         page.wait_for_url(f"**/rooms/{code}/me/")
         expect(page.locator(".own-result")).to_have_count(results)
