@@ -113,9 +113,16 @@ class Rehearsal:
                 time.sleep(TURN_SECONDS)
         finally:
             self._store.redis.delete(LOCK)
-            with suppress(NoRoom):
-                self._rooms.change(self._code, rehearsing=False)
-            notify_teacher(self._code)
+            self.end()
+
+    def end(self) -> None:
+        """Delete the sandboxes of the simulated learners. What they answered stays until they are removed."""
+        with suppress(NoRoom):
+            self._rooms.change(self._code, rehearsing=False)
+            for number in self._rooms.read(self._code).simulated:
+                with suppress(NoSandbox):
+                    self._store.delete(sandbox_name(self._code, number))
+        notify_teacher(self._code)
 
     def turn(self, now: float) -> bool:
         """Do what is due. Returns whether the rehearsal goes on."""

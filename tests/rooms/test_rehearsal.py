@@ -7,7 +7,7 @@ from django.test import Client
 
 from schedviz.lessons.learners import Learners
 from schedviz.rooms import rehearsal
-from schedviz.rooms.rehearsal import LEARNERS, LOCK, Rehearsal
+from schedviz.rooms.rehearsal import LEARNERS, LOCK, REHEARSAL_SECONDS, Rehearsal
 from schedviz.rooms.room import learner_id, sandbox_name
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Store
@@ -80,6 +80,10 @@ def test_simulated_learners_wait_as_others_do(
     for now in range(100, 160):
         assert class_.turn(float(now))
     assert learners.progress(learner_id(code, 1), "walk") == progress, "the teacher talks"
+    assert not class_.turn(REHEARSAL_SECONDS + 1)
+    class_.end()
+    assert sandbox_name(code, 1) not in store.names()
+    assert "The rehearsal is over; 2 learners were simulated." in text(teacher.get(f"/rooms/{code}/teach/"))
 
 
 def test_nobody_rehearses_in_a_class_or_beside_another_rehearsal(
