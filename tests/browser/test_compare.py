@@ -41,8 +41,8 @@ def test_a_comparison_of_two_queues_says_which_pods_starve_and_where_the_two_dif
     # A: median, p90, bound, pending; and B.
     assert urgent.all_inner_texts()[:4] == [NONE, NONE, "0", "1"]
     assert urgent.all_inner_texts()[6:] == ["1", "0"]
-    pending = form.locator("figure", has=form.get_by_role("heading", name="Pods pending"))
-    plot = pending.get_by_role("img", name="Pods pending")
+    pending = form.locator("figure", has=form.get_by_role("heading", name="Pods pending", exact=True))
+    plot = pending.get_by_role("img")
     expect(plot.locator("path.line")).to_have_count(2)
     assert [text.strip() for text in plot.locator("text.end").all_text_contents()] == ["A", "B"]
     dashes = [
