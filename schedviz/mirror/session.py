@@ -248,8 +248,8 @@ class Session:
     def _follow(self, leader: Leader, writer: MirrorWriter, stopping: threading.Event) -> None:
         sandbox = leader.sandbox
         while not stopping.is_set():
-            if self.follower.is_unauthorized:
-                raise ClusterError(self.follower.trouble)
+            if unauthorized := self.follower.unauthorized:
+                raise ClusterError(unauthorized)
             batch = self._gather()
             writer.take(batch)
             renewal = self._renewed(sandbox, leader.lease)

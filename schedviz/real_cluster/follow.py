@@ -127,9 +127,9 @@ class ClusterFollower:
                 thread.join(0.02)
 
     @property
-    def is_unauthorized(self) -> bool:
-        """Whether the server does not accept the credentials any more."""
-        return any(each.is_unauthorized for each in self.followers)
+    def unauthorized(self) -> str:
+        """What the server says where it does not accept the credentials any more; "" = it does."""
+        return next((each.trouble for each in self.followers if each.is_unauthorized), "")
 
     @property
     def trouble(self) -> str:
@@ -199,8 +199,7 @@ class _ResourceFollower(threading.Thread):
                     self.version = ""
                     self._stopping.wait(REFUSED_SECONDS)
                 else:
-                    self.is_unauthorized = refused.code == 401
-                    self._failed(str(refused))
+                    self._failed(str(refused), is_unauthorized=refused.code == 401)
             except (ClusterError, ListFault) as failure:
                 self._failed(str(failure))
 
@@ -237,10 +236,10 @@ class _ResourceFollower(threading.Thread):
     def _recovered(self) -> None:
         self._failures, self.trouble, self.is_unauthorized = 0, "", False
 
-    def _failed(self, trouble: str) -> None:
+    def _failed(self, trouble: str, *, is_unauthorized: bool = False) -> None:
         if self._stopping.is_set():
             return
-        self.trouble = trouble
+        self.trouble, self.is_unauthorized = trouble, is_unauthorized
         first, longest = BACK_OFF
         delay = min(longest, first * 2**self._failures)
         self._failures = min(self._failures + 1, 10)
