@@ -15,6 +15,7 @@ from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
 from simulator.explanation import Explanation
+from simulator.kernel.prepared_types import prepared
 from simulator.memory_sandbox import NotReached
 from simulator.objects.durations import parse_duration
 from simulator.questions.ask import AnyAnswer
@@ -170,7 +171,7 @@ class Sandbox(ABC):
         """Ask about the whole cluster, on a copy: ``fits``, ``more``, ``drain``, ``removable``, ``add`` or
         ``evictions``. fields: those of :class:`simulator.questions.fields.QuestionFields`, such as
         ``manifests=[...]``. Raises ValueError for wrong ones, StatusError for a refused manifest."""
-        return self._ask_cluster(msgspec.convert({"question": question, **fields}, QuestionFields))
+        return self._ask_cluster(msgspec.convert({"question": question, **fields}, prepared(QuestionFields)))
 
     def trace(
         self,

@@ -12,6 +12,7 @@ from schedviz.store import Commit, LimitReached, Sandbox
 from schedviz.store.parts import parts_of
 from simulator.api import Change, Manifest, WatchEvent, versioned
 from simulator.dumps.followed_objects import FollowedObjects, read_name
+from simulator.kernel.prepared_types import prepared
 from simulator.trace import AnyEvent
 
 
@@ -57,7 +58,7 @@ class _Stored(msgspec.Struct):
 
 def _stored(data: bytes) -> Known:
     _, _, text = data.partition(b" ")
-    return Known(msgspec.json.decode(text, type=_Stored).metadata.uid, digest(text))
+    return Known(msgspec.json.decode(text, type=prepared(_Stored)).metadata.uid, digest(text))
 
 
 class MirrorWriter:

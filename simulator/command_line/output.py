@@ -31,6 +31,12 @@ def print_failure(command: str, failure: object) -> None:
     print_lines([f"{command}: {failure}"], sys.stderr)
 
 
+def print_progress(done: str) -> None:
+    """Print how much is done, in the place of what was printed before; nothing if stderr is no terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{escape(done)}", end="\r", file=sys.stderr)
+
+
 def print_json(encoded: bytes) -> None:
     """Print JSON, indented."""
     print_lines(msgspec.json.format(encoded, indent=2).decode().split("\n"))

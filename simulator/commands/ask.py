@@ -28,7 +28,7 @@ from simulator.command_line.files import (
     read_duration,
     read_text,
 )
-from simulator.command_line.output import print_failure, print_json, print_lines
+from simulator.command_line.output import print_failure, print_json, print_lines, print_progress
 from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.clean import import_now, refusal_lines
 from simulator.config import ConfigError
@@ -137,9 +137,9 @@ def run_question(question: AskedQuestion[Answer], seconds: float | None) -> None
             now = time.monotonic()
             if seconds is not None and now - began > seconds:
                 return
-            if sys.stderr.isatty() and now - reported > REPORTED_AFTER:
+            if now - reported > REPORTED_AFTER:
                 reported = now
-                print(f"\r{done:4.0%}", end="\r", file=sys.stderr)
+                print_progress(f"{done:4.0%}")
     except KeyboardInterrupt:
         return
 

@@ -3,7 +3,6 @@
 ``--a`` and ``--b`` are KubeSchedulerConfigurations; the default is the scenario's own. Both sides run the
 same objects from the same start time, until ``--until`` or until nothing more is due."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from simulator.command_line.files import (
     read_duration,
     read_scenario,
 )
-from simulator.command_line.output import print_failure, print_json, print_lines
+from simulator.command_line.output import print_failure, print_json, print_lines, print_progress
 from simulator.command_line.queue_option import add_queue_option
 from simulator.command_line.tables import align_columns
 from simulator.command_line.version_options import add_version_options, features_of
@@ -64,8 +63,7 @@ def run(options: Namespace) -> int:
         with faults_of(options.file):
             comparing = ComparisonRun(workload_of_scenario(scenario, START), a, b, until, transport)
             for done in comparing.run():
-                if sys.stderr.isatty():
-                    print(f"\r{done:.0%}", end="\r", file=sys.stderr)
+                print_progress(f"{done:.0%}")
     except InputError as error:
         print_failure("compare", error)
         return 1

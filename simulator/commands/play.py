@@ -29,7 +29,14 @@ from simulator.command_line.files import (
     read_file as read_data,
 )
 from simulator.command_line.memory_limit import add_memory_option, limit_memory
-from simulator.command_line.output import print_failure, print_json, print_lines, safe_json, write_json_line
+from simulator.command_line.output import (
+    print_failure,
+    print_json,
+    print_lines,
+    print_progress,
+    safe_json,
+    write_json_line,
+)
 from simulator.commands.clean import CleanedObject
 from simulator.commands.compare import (
     add_side_options,
@@ -173,8 +180,7 @@ def play(options: Namespace, workload: PlayedWorkload, sides: list[Side]) -> Pla
     duration = workload.duration if options.until is None else read_duration("--until", options.until)
     playing = PlayRun(workload, sides, duration)
     for done in playing.run():
-        if sys.stderr.isatty():
-            print(f"\r{done:.0%}", end="\r", file=sys.stderr)
+        print_progress(f"{done:.0%}")
     return playing.result()
 
 

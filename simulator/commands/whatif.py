@@ -6,7 +6,6 @@ input.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import msgspec
 
 from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError
-from simulator.command_line.output import print_failure, print_json, print_lines
+from simulator.command_line.output import print_failure, print_json, print_lines, print_progress
 from simulator.command_line.pod_file import AskedPod
 from simulator.command_line.tables import align_columns, join_names
 from simulator.command_line.version_options import add_version_options, features_of
@@ -77,8 +76,8 @@ def find_changes(situation: Situation) -> WhatIfAnswer:
     for found in search(situation):
         if isinstance(found, WhatIfAnswer):
             return found
-        if isinstance(found, Progress) and sys.stderr.isatty():
-            print(f"\r{found.done + 1}/{found.total} {found.doing:<20}", end="\r", file=sys.stderr)
+        if isinstance(found, Progress):
+            print_progress(f"{found.done + 1}/{found.total} {found.doing:<20}")
     raise AssertionError("a search ends with its answer")
 
 

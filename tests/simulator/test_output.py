@@ -108,7 +108,7 @@ def test_the_json_is_the_same() -> None:
 
 
 def test_commands_print_in_no_other_way() -> None:
-    """Progress on a terminal, and the figures of benchmarks, have no text of a file."""
+    """The figures of benchmarks have no text of a file."""
     found = set()
     for path in [path for folder in commands.__path__ for path in Path(folder).rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
@@ -119,4 +119,4 @@ def test_commands_print_in_no_other_way() -> None:
                 "sys.stdout.buffer.write",
             ):
                 found.add(path.name)
-    assert found <= {"bench.py", "bench_whatif.py", "compare.py", "whatif.py"}
+    assert found <= {"bench.py", "bench_whatif.py"}
