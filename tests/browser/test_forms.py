@@ -34,8 +34,9 @@ def test_errors_are_shown_beside_their_fields_until_they_are_corrected(screen: P
     dialog.get_by_label("CPU request").fill("-2")
     # By key: the response to the filled-in field may move the button while the mouse is pressed on it.
     dialog.get_by_role("button", name="Create").press("Enter")
-    expect(dialog.locator("#id_name_error")).to_contain_text("RFC 1123")
-    expect(dialog.locator("#id_cpu_error")).to_contain_text("must be greater than or equal to 0")
+    expect(dialog.locator("#f-name-said .error")).to_contain_text("“not-a-name” would be valid.")
+    expect(dialog.locator("#f-name-said .upstream")).to_contain_text("RFC 1123")
+    expect(dialog.locator("#f-cpu-said .upstream")).to_contain_text("must be greater than or equal to 0")
     expect(dialog.get_by_label("Name", exact=True)).to_be_focused()
     expect(screen.locator(".chip")).to_have_count(0)
     dialog.get_by_label("Name", exact=True).fill("mended")
@@ -136,8 +137,8 @@ def test_fields_and_yaml_are_kept_in_step(screen: Page, live: Open) -> None:
     expect(dialog.locator("#yaml-said")).to_contain_text("not YAML")
     expect(dialog.get_by_label("CPU request")).to_have_value("1")
     yaml.fill(good.replace("hostNetwork", "hostNetwerk"))
-    expect(dialog.locator("#yaml-said")).to_contain_text(
-        'line 23, column 7: unknown field "spec.template.spec.hostNetwerk"'
+    expect(dialog.locator("#yaml-said .error")).to_contain_text(
+        "Line 23, column 7: spec.template.spec.hostNetwerk: There is no field “hostNetwerk” here."
     )
     yaml.fill(good)
     dialog.get_by_label("Node selector").fill("")
@@ -319,7 +320,7 @@ def test_forms_work_without_scripts(browser: Browser, stack: str, store: Store, 
     page.get_by_role("link", name="+ Pod").first.click()
     page.get_by_label("CPU request").fill("lots")
     page.get_by_role("button", name="Create").click()
-    expect(page.locator("#id_cpu_error")).to_be_visible()
+    expect(page.locator("#f-cpu-said .error")).to_be_visible()
     page.get_by_label("CPU request").fill("1")
     page.get_by_label("Name", exact=True).fill("web")
     page.get_by_role("button", name="Create").click()

@@ -42,6 +42,7 @@ from schedviz.web.template_loader import without_indentation
 from simulator import trace
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scheduler.pod_annotations import ANNOTATION, APPROVE, REJECT
+from tests.access.test_mirrored import REAL
 from tests.lessons.uploaded import FILES
 from tests.loop.conftest import node, pod
 from tests.messages import ROOT
@@ -148,8 +149,8 @@ def client() -> Client:
 @pytest.fixture
 def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox]:
     """A paused sandbox whose pages have every form: a pod that waits on Permit, one at the head of the queue,
-    one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read, and one that
-    can start over."""
+    one that was evicted, and a node with a taint; and beside it a sandbox that cannot be read, one that can
+    start over, and a mirror."""
     # No job runner runs the jobs of this test. In a store of their own they do not count for other tests.
     monkeypatch.setattr("schedviz.jobs.job_store.PREFIX", f"test:{sandbox_name}")
     still = Clock(samples.START, 1.0, paused=True)
@@ -172,9 +173,10 @@ def full(store: Store, sandbox_name: str, monkeypatch: pytest.MonkeyPatch) -> It
     broken = store.create(Meta(f"{sandbox_name[:50]}-broken"))
     store.redis.hset(Keys.of(broken.name).state, "clock", "{nonsense")
     anew = create_from_scenario(store, "gang", f"{sandbox_name[:50]}-anew", paused=True)
+    mirror = store.create(Meta(f"{sandbox_name[:50]}-mirror", stands_down=True, mirror=REAL))
     before = store.names()
     yield sandbox
-    for name in store.names() - (before - {sandbox.name, broken.name, anew.name}):
+    for name in store.names() - (before - {sandbox.name, broken.name, anew.name, mirror.name}):
         store.delete(name)
 
 
@@ -252,7 +254,7 @@ def in_templates() -> dict[str, re.Pattern[str]]:
         for tag in re.findall(r"<form\b(?:{[{%].*?[%}]}|[^>])*>", source):
             if 'method="post"' in tag:
                 parts = [re.escape(part) for part in re.split(r"{[{%].*?[%}]}", tag)]
-                found[f"{path.name}: {tag}"] = re.compile(".*".join(parts))
+                found[f"{path.name}: {tag}"] = re.compile(".*".join(parts), re.DOTALL)
     return found
 
 
@@ -270,7 +272,8 @@ def ending(store: Store, full: Sandbox) -> Iterator[None]:
 def test_every_form_can_be_posted_without_scripts(
     client: Client, store: Store, full: Sandbox, ending: None
 ) -> None:
-    base, broken, anew = f"/s/{full.name}/", *(f"/s/{full.name[:50]}-{each}/" for each in ("broken", "anew"))
+    base, beside = f"/s/{full.name}/", ("broken", "anew", "mirror")
+    broken, anew, mirror = (f"/s/{full.name[:50]}-{each}/" for each in beside)
     questions = JobStore(store, QUESTIONS)
     asked = []
     for key in ("default/next", "default/waits"):
@@ -289,7 +292,7 @@ def test_every_form_can_be_posted_without_scripts(
     begin_act(begun, guided.meta().created, "/")
     client.cookies.update(begun.cookies)
 
-    starts = ["/", base, broken, f"{anew}start-over/", f"/compare/{comparison.id}/", "/ideas/queue/"]
+    starts = ["/", base, broken, mirror, f"{anew}start-over/", f"/compare/{comparison.id}/", "/ideas/queue/"]
     starts += [f"{base}at/{full.trace_head()}/branch/", f"{base}pods/default/n1-0/evicted/"]
     starts += [f"/s/{guided.name}/", f"/s/{ended.name}/", f"/s/{ended.name}/?embed=queue"]
     starts += [f"{base}pods/default/{name}/whatif/" for name in ("next", "waits")]
@@ -314,7 +317,8 @@ def test_every_form_can_be_posted_without_scripts(
     forms = {
         each.kind: each
         for each in found
-        if each.action.startswith((base, broken, anew, *own, level, hinted)) or each.action[:3] != "/s/"
+        if each.action.startswith((base, broken, anew, mirror, *own, level, hinted))
+        or each.action[:3] != "/s/"
     }
     refused = []
     # Objects are deleted last, after all other forms were posted.
