@@ -7,6 +7,12 @@ from typing import Any, Final
 from schedviz import environment
 
 DATABASE_URL = environment.secret("DATABASE_URL")
+# The URL has a password, so the message does not repeat it.
+_WRONG_DATABASE: Final = (
+    "schedviz: DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME or sqlite:////PATH"
+)
+if DATABASE_URL and not DATABASE_URL.startswith(("postgres://", "postgresql://", "sqlite:///")):
+    raise SystemExit(_WRONG_DATABASE)
 # What visitors without an account may do: create sandboxes, or only join rooms.
 GUESTS = environment.choice("GUESTS", "join", ("create", "join"), "join")
 
@@ -72,10 +78,7 @@ def read_database(directory: Path) -> dict[str, Any]:
     except ValueError:
         found = {}
     if found.get("ENGINE") not in ENGINES:
-        # The URL has a password.
-        raise SystemExit(
-            "schedviz: DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME or sqlite:////PATH"
-        )
+        raise SystemExit(_WRONG_DATABASE)
     if found["ENGINE"] == "django.db.backends.sqlite3":
         # Readers do not wait for a writer, and a writer waits for another one.
         found["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL;"}

@@ -50,7 +50,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
             "METRICS_TOKEN has 5 characters and can be guessed: set 16 random characters or more",
         ),
         (
-            {"ACCOUNTS": "1", "DATABASE_URL": "mysql://root:secret@localhost/schedviz"},
+            {"DATABASE_URL": "mysql://root:secret@localhost/schedviz"},
             "DATABASE_URL must be postgres://USER:PASSWORD@HOST/NAME or sqlite:////PATH",
         ),
         (
