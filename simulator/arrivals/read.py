@@ -1,8 +1,6 @@
 """Reads a file of arrivals, of whichever of the known formats, and a file of nodes."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -23,11 +21,9 @@ from simulator.arrivals.recordings import (
 )
 from simulator.arrivals.rows import COLUMNS, NODE_COLUMNS, csv_rows, json_rows, read_arrivals, read_nodes
 from simulator.dumps.documents import parse_documents
+from simulator.dumps.dump_files import MAX_DUMP_BYTES, DumpError, open_gzip
 
-MAX_FILE: Final = 512 << 20
-"""Maximum size of a file, unpacked: a recording of some 100,000 pods."""
 MAX_ARRIVALS: Final = 1_000_000
-GZIP: Final = b"\x1f\x8b"
 _MANIFESTS: Final = re.compile(rb"\s*[\[{]|[^\n,]*:(\s|$)|---|#", re.MULTILINE)
 """The beginning of nodes that are manifests, JSON or YAML: no header of a CSV."""
 _EXPORT: Final = re.compile(rb'\s*\{\s*"(%s|schedulerConfig)"\s*:' % "|".join(EXPORTED).encode())
@@ -85,15 +81,13 @@ def read_nodes_file(data: bytes) -> list[Manifest]:
 
 def unpacked(data: bytes) -> bytes:
     """Return the contents of a file that may be gzipped. Raises ArrivalError."""
-    if data.startswith(GZIP):
-        try:
-            unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            data = unpacking.decompress(data, MAX_FILE + 1)
-        except (gzip.BadGzipFile, zlib.error) as wrong:
-            raise ArrivalError(f"cannot be unpacked: {wrong}") from None
-    if len(data) > MAX_FILE:
-        raise ArrivalError(f"the file has more than {MAX_FILE >> 20} MiB")
-    return data
+    try:
+        found = open_gzip(data)
+    except DumpError as wrong:
+        raise ArrivalError(f"cannot be unpacked: {wrong}") from None
+    if len(found) > MAX_DUMP_BYTES:
+        raise ArrivalError(f"the file has more than {MAX_DUMP_BYTES >> 20} MiB")
+    return found
 
 
 def _text(data: bytes) -> str:

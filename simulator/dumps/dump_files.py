@@ -41,7 +41,7 @@ def read_folder(folder: Path) -> list[DumpFile]:
     paths = sorted(path for path in folder.rglob("*") if _has_manifests(path.name) and path.is_file())
     return _bounded(
         (
-            DumpFile(str(path.relative_to(folder)), _open_gzip(path.read_bytes()))
+            DumpFile(str(path.relative_to(folder)), open_gzip(path.read_bytes()))
             for path in paths[: MAX_FILES + 1]
         ),
         "folder",
@@ -53,7 +53,7 @@ def unpack(data: bytes) -> list[DumpFile]:
     Raises DumpError."""
     if data.startswith(_ZIP):
         return _bounded(_unpack_zip(data), "zip archive")
-    data = _open_gzip(data)
+    data = open_gzip(data)
     if data[_TAR_OFFSET : _TAR_OFFSET + len(_TAR)] == _TAR:
         return _bounded(_unpack_tar(data), "tar archive")
     if len(data) > MAX_DUMP_BYTES:
@@ -84,7 +84,7 @@ def _has_manifests(name: str) -> bool:
     return not name.startswith(".") and name.removesuffix(".gz").endswith(_ENDINGS)
 
 
-def _open_gzip(data: bytes) -> bytes:
+def open_gzip(data: bytes) -> bytes:
     """Decompress gzipped data, up to one byte more than MAX_DUMP_BYTES; other data is returned unchanged.
     Raises DumpError."""
     if not data.startswith(_GZIP):
@@ -103,7 +103,7 @@ def _unpack_tar(data: bytes) -> Iterator[DumpFile]:
                 if member.isfile() and _has_manifests(PurePosixPath(member.name).name):
                     file = archive.extractfile(member)
                     assert file is not None, "a regular file has contents"
-                    yield DumpFile(member.name, _open_gzip(file.read()))
+                    yield DumpFile(member.name, open_gzip(file.read()))
     except tarfile.TarError as failure:
         raise DumpError(f"not a tar archive: {failure}") from None
 
@@ -114,7 +114,7 @@ def _unpack_zip(data: bytes) -> Iterator[DumpFile]:
             for member in archive.infolist():
                 if not member.is_dir() and _has_manifests(PurePosixPath(member.filename).name):
                     with archive.open(member) as file:
-                        yield DumpFile(member.filename, _open_gzip(file.read(MAX_DUMP_BYTES + 1)))
+                        yield DumpFile(member.filename, open_gzip(file.read(MAX_DUMP_BYTES + 1)))
     # RuntimeError: it has a password. NotImplementedError: another compression.
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as failure:
         raise DumpError(f"not a zip archive that can be read: {failure}") from None

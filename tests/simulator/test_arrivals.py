@@ -1,5 +1,6 @@
 """Arrivals files: what is read of them, what is refused, and that they are played as written."""
 
+import gzip
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -152,6 +153,7 @@ HEAD = b"time,name,cpu,count,owner,labels,duration\n"
         (b"time,name,priority\n0,a,none-such\n", "line 2: a: pods \"a\" is forbidden: no PriorityClass"),
         (b"time\n2025-01-01T00:00:00Z\n2028-01-01T00:00:00Z", "line 3, column time: more than"),
         (b"\x1f\x8bnot gzip", "cannot be unpacked"),
+        (gzip.compress(b"time,name\n" + b"0,a\n" * 99, mtime=0)[:-20], "cannot be unpacked"),
         (b"\x83\xa7version\x01", "no trace of SimKube"),
         (b'{"pods": 5, "nodes": []}', "no export of kube-scheduler-simulator"),
         (b'{"time": "x", "event": "Add", "resource": {}}', "line 1: no record"),
