@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.resources import find_built_in
 from simulator.arrivals.arrival import Arrival, ArrivalError, identity, run_annotations
 from simulator.arrivals.fields import read_time
 from simulator.dumps.documents import parse_documents
@@ -77,32 +78,18 @@ def _kwok_object(document: Manifest, template: Manifest) -> Manifest:
     """Return what is known of the object of a ResourcePatch, with the kind of its resource."""
     resource, target = document.get("resource") or {}, document.get("target") or {}
     group, version = resource.get("group") or "", resource.get("version") or "v1"
-    kind = str(resource.get("resource", ""))
-    known = next((name for plural, (_, name) in KINDS.items() if plural.lower() == kind), "")
-    singular = kind.removesuffix("s")
-    guessed = _WORKLOADS.get(kind) or known or singular.capitalize()
+    plural = str(resource.get("resource", ""))
+    known = find_built_in(group, plural)
+    kind = known.kind if known else plural.removesuffix("s").capitalize()
     metadata = {"name": target.get("name", ""), **(template.get("metadata") or {})}
     if target.get("namespace"):
         metadata["namespace"] = target["namespace"]
     return {
         "apiVersion": f"{group}/{version}" if group else version,
-        "kind": guessed,
+        "kind": kind,
         **template,
         "metadata": metadata,
     }
-
-
-_WORKLOADS: Final = {
-    "daemonsets": "DaemonSet",
-    "replicasets": "ReplicaSet",
-    "statefulsets": "StatefulSet",
-    "cronjobs": "CronJob",
-    "priorityclasses": "PriorityClass",
-    "storageclasses": "StorageClass",
-    "persistentvolumes": "PersistentVolume",
-    "persistentvolumeclaims": "PersistentVolumeClaim",
-    "poddisruptionbudgets": "PodDisruptionBudget",
-}
 
 
 def read_export(exported: Manifest) -> tuple[list[Arrival], Manifest | None]:
