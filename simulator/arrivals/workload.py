@@ -269,8 +269,6 @@ def _problems(manifest: Manifest, cluster: Any, frameworks: Any, answers: dict[b
             pod = Pod.parse(
                 {"metadata": {"name": "asked", "namespace": "default", "uid": "asked"}, "spec": asked}
             )
-            search = Attempt(framework, cluster, pod, {}, post_filters=False)
-            for _ in search.run():
-                pass
+            search = Attempt(framework, cluster, pod, {}, post_filters=False).complete()
             answers[shape] = "" if search.selected is not None else message(search)
         yield answers[shape]

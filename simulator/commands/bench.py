@@ -230,8 +230,7 @@ class Bench:
         """Run one attempt. If the pod fits, it is added to its node."""
         start = time.process_time()
         attempt = Attempt(self._framework, self._cluster, pod, {}, cycle=self._number, batch=self._batch)
-        for _ in attempt.run():
-            pass
+        attempt.complete()
         self._number += 1
         self._last = attempt
         decided = recorded = time.process_time()

@@ -186,8 +186,7 @@ class TwoSchedulers:
             if gate is not None:
                 return SchedulerAnswer("gated", [], gate.message)
         self.work += self._cluster.node_count + WORK_OF_SEARCH
-        for _ in search.run():
-            pass
+        search.complete()
         if search.errors:
             return SchedulerAnswer("error", [], min(search.errors))
         if search.selected is not None:

@@ -76,8 +76,7 @@ class Placing:
             start_node_index=self._next_start,
             post_filters=False,
         )
-        for _ in search.run():
-            pass
+        search.complete()
         self._next_start = search.next_start_node_index
         return search
 

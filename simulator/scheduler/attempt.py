@@ -5,6 +5,7 @@ An :class:`Attempt` keeps the verdicts and scores as columns. The scheduler acts
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Self
 
 import numpy as np
 
@@ -102,6 +103,12 @@ class Attempt:
         """The candidate that preemption selected."""
         self.errors: list[str] = []
         """Messages of faults, each of which ends the attempt. Upstream reports any of them."""
+
+    def complete(self) -> Self:
+        """Run all that is left, and return the attempt."""
+        for _ in self.run():
+            pass
+        return self
 
     def run(self) -> Iterator[str]:
         """Yields the name of each extension point just before it is run."""

@@ -225,8 +225,7 @@ def _try_member(
     member = MemberResult(info, attempt)
     try:
         if acting is None:
-            for _ in attempt.run():
-                pass
+            attempt.complete()
             scheduler.next_start_node_index = attempt.next_start_node_index
         else:
             times = yield from run_search(acting, info, attempt)

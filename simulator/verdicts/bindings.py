@@ -85,9 +85,7 @@ def judge_binding(
 def run_attempt(situation: Situation, framework: Framework, start: int = 0) -> Attempt:
     """Return the model's attempt. ``start``: the index of the node at which the search begins."""
     made = Attempt(framework, situation.cluster, situation.pod, situation.nominated, start_node_index=start)
-    for _ in made.run():
-        pass
-    return made
+    return made.complete()
 
 
 def _rejected(made: Attempt, node: str, best: str) -> BindingFinding:

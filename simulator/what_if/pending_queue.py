@@ -85,9 +85,7 @@ class _Tries:
         others = {
             node: [other for other in pods if other.key != pod.key] for node, pods in self._nominated.items()
         }
-        search = Attempt(framework, self._cluster, pod, others)
-        for _ in search.run():
-            pass
+        search = Attempt(framework, self._cluster, pod, others).complete()
         if search.errors:
             return _Failure("backoffQ", message(search), [], "")
         if search.selected is None:

@@ -225,9 +225,7 @@ class Situation:
         )
         if not exhaustive:
             made.state.write(EXCLUDED_NODES, ~room.fits_after_preemption(self.cluster, framework, self.pod))
-        for _ in made.run():
-            pass
-        return made
+        return made.complete()
 
     def outcome(self) -> AttemptOutcome:
         """Run PreEnqueue and a scheduling attempt, and return the result."""

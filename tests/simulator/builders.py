@@ -54,8 +54,7 @@ def attempt(
 ) -> Attempt:
     """A finished attempt."""
     made = Attempt(framework or a_framework(), cluster, Pod.parse(pod), nominated or {}, **options)
-    for _ in made.run():
-        pass
+    made.complete()
     return made
 
 

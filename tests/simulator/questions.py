@@ -71,8 +71,7 @@ def attempted(
     if framework is None or framework.run_pre_enqueue(parsed) is not None:
         return "", "", []
     made = Attempt(framework, built, parsed, nominated)
-    for _ in made.run():
-        pass
+    made.complete()
     decision = record(made)
     if decision.outcome != "preempting":
         return ("bound" if decision.selected else ""), decision.selected, []

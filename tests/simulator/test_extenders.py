@@ -104,8 +104,7 @@ def attempt(pending: Pod, *extenders: Manifest, nodes: str = "abc", pods: tuple[
     for placed in pods:
         cluster.add_pod(placed)
     search = Attempt(framework, cluster, pending, {})
-    for _ in search.run():
-        pass
+    search.complete()
     return search
 
 
