@@ -13,7 +13,7 @@ from schedviz.kubectl_plugin.read_once import Scheduler
 from schedviz.mirror.session import Cluster, MirrorError, Session
 from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.errors import ClusterError, Refused
-from schedviz.real_cluster.read_resources import NEEDED, list_path
+from schedviz.real_cluster.read_resources import NEEDED, list_path, say_unread
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
 from schedviz.store.store import NAME_AT_MOST
 from simulator.dumps.listed_objects import ListFault
@@ -33,9 +33,7 @@ def read_options(options: Namespace) -> Cluster:
         try:
             reader.get(list_path(resource), {"limit": "1"})
         except Refused as refused:
-            if refused.is_forbidden:
-                raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
-            raise
+            say_unread(resource, refused, "all")
     return Cluster(
         lambda: open_reader(options),
         reader.context,

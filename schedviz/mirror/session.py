@@ -30,15 +30,14 @@ from schedviz.real_cluster.read_resources import FOLLOWED
 from schedviz.real_cluster.reader import ClusterReader
 from schedviz.store import Clock, Commit, Failure, Lease, Meta, NoSandbox, Renewal, Sandbox, StaleLease, Store
 from schedviz.store.model import Mirrored
-from simulator.api import SECOND, Manifest, Micros, Storage
-from simulator.apiserver.component_writes import MakeServer
+from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import NODES
 from simulator.apiserver.status import StatusError
 from simulator.commands.clean import refusal_lines
 from simulator.dumps.followed_objects import FollowedObjects
 from simulator.dumps.kubelet_versions import kubelet_version
 from simulator.framework.extender import Transport
-from simulator.simulation import Options, Simulation
+from simulator.simulation import Simulation
 from simulator.trace import AnyEvent
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import Features
@@ -127,7 +126,7 @@ class Session:
         try:
             renewal = self._renewed(sandbox, lease)
             self._keep_clock(sandbox, renewal)
-            leader = Leader(sandbox, self._renewed(sandbox, lease), make_simulation, first.decode)
+            leader = Leader(sandbox, self._renewed(sandbox, lease), Simulation, first.decode)
             sandbox.set_failure(None, lease)
             writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._hear)
             writer.begin(first)
@@ -315,8 +314,3 @@ def _access() -> str:
     """Return the access record of a new mirror. Where sandboxes have owners, it is of nobody but the
     administrators, as the cluster is not for all visitors; others need its link."""
     return owned_by(digest_of(new_token())) if sandboxes_have_owners() else ""
-
-
-def make_simulation(storage: Storage, make_server: MakeServer, options: Options) -> Simulation:
-    """Return the simulation of a mirror, which only observes."""
-    return Simulation(storage, make_server, options)

@@ -10,7 +10,14 @@ import msgspec
 
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.lists import list_pages
-from schedviz.real_cluster.read_resources import NEEDED, READ, list_path, namespaced_path
+from schedviz.real_cluster.read_resources import (
+    FIELD_SELECTORS,
+    NEEDED,
+    READ,
+    list_path,
+    namespaced_path,
+    say_unread,
+)
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest, Micros
 from simulator.apiserver.bounds import ManifestError
@@ -25,8 +32,6 @@ from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
 SALT_BYTES: Final = 32
-NOT_ENDED: Final = "status.phase!=Succeeded,status.phase!=Failed"
-"""The field selector of pods that the scheduler sees."""
 GATE: Final = re.compile(r'^kubernetes_feature_enabled\{name="(\w+)",stage="[A-Z]*"\} ([01])$', re.MULTILINE)
 METRICS_SECONDS: Final = 3.0
 """The timeout for the scheduler's metrics, which are seldom reachable."""
@@ -51,15 +56,10 @@ def read_cluster(reader: ClusterReader, features: Features, now: Micros) -> Read
                 list_path(resource),
                 partial(listed.begin, resource),
                 partial(listed.take, resource),
-                NOT_ENDED if resource == PODS else "",
+                FIELD_SELECTORS.get(resource, ""),
             )
         except Refused as refused:
-            if resource in NEEDED and refused.is_forbidden:
-                raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
-            if resource in NEEDED or not (refused.is_forbidden or refused.is_missing):
-                raise
-            why = "forbidden" if refused.is_forbidden else f"not served as {resource.api_version}"
-            unknown.append(f"{resource.plural} ({why}): {READ[resource]}")
+            unknown.append(say_unread(resource, refused, READ.get(resource, "all")))
     return ReadCluster(listed, unknown)
 
 

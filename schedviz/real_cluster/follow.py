@@ -12,13 +12,11 @@ from typing import Final, NamedTuple
 
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.lists import list_pages
-from schedviz.real_cluster.read_resources import NEEDED, list_path
+from schedviz.real_cluster.read_resources import FIELD_SELECTORS, NEEDED, list_path, say_unread
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.apiserver.resource import Resource
-from simulator.apiserver.resources import PODS
 from simulator.dumps.followed_objects import Named, WatchLine, read_line, read_name, read_page
 from simulator.dumps.listed_objects import ListFault
-from simulator.objects.events import EVENTS
 
 INBOX: Final = 2_000
 """Maximum number of messages that are not stored yet. Beyond it the watches are not read on, and the API
@@ -38,11 +36,6 @@ REFUSED_SECONDS: Final = 300.0
 """The time before a resource that is forbidden or not served is tried again."""
 STOP_SECONDS: Final = 3.0
 """For how long the end waits for the threads. One whose server hangs ends later, by itself."""
-SELECTORS: Final = {
-    PODS.id: "status.phase!=Succeeded,status.phase!=Failed",
-    EVENTS: "involvedObject.kind=Pod",
-}
-"""The field selectors: the scheduler sees no pods that have ended, and its Events are about pods."""
 
 
 class Message(NamedTuple):
@@ -92,12 +85,7 @@ class ClusterFollower:
             try:
                 self._versions[resource] = read_list(reader, resource, take)
             except Refused as refused:
-                if resource in NEEDED and refused.is_forbidden:
-                    raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
-                if resource in NEEDED or not (refused.is_forbidden or refused.is_missing):
-                    raise
-                why = "forbidden" if refused.is_forbidden else f"not served as {resource.api_version}"
-                self.unknown.append(f"{resource.plural} ({why}): {unknown}")
+                self.unknown.append(say_unread(resource, refused, unknown))
                 forget(resource)
 
     def leave_out(self, resource: str) -> None:
@@ -152,7 +140,7 @@ def read_list(reader: ClusterReader, resource: Resource, take: Take) -> str:
         take(Message("PAGE", resource, objects))
 
     begin = partial(take, Message("BEGUN", resource))
-    list_pages(reader, list_path(resource), begin, take_page, SELECTORS.get(resource.id, ""))
+    list_pages(reader, list_path(resource), begin, take_page, FIELD_SELECTORS.get(resource, ""))
     take(Message("ENDED", resource))
     return version
 
@@ -208,7 +196,7 @@ class _ResourceFollower(threading.Thread):
             "resourceVersion": self.version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(random.randint(*WATCH_SECONDS)),  # noqa: S311 (spreads the load)
-            "fieldSelector": SELECTORS.get(self.resource.id, ""),
+            "fieldSelector": FIELD_SELECTORS.get(self.resource, ""),
         }
         given = {name: value for name, value in query.items() if value}
         for text in self._reader.watch(list_path(self.resource), given, SILENCE_SECONDS):

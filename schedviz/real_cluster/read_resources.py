@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from schedviz.real_cluster.errors import ClusterError, Refused
 from simulator.apiserver import resources
 from simulator.apiserver.kinds.pod_groups import POD_GROUPS, WORKLOADS
 from simulator.apiserver.resource import Resource
@@ -63,6 +64,24 @@ FOLLOWED: Final[dict[Resource, str]] = {
 }
 """The resources that a mirror lists and watches: those that the scheduler and the controllers of the
 simulation read, and the Events of the scheduler. The ClusterRole of the Helm chart names the same ones."""
+
+
+FIELD_SELECTORS: Final = {
+    PODS: "status.phase!=Succeeded,status.phase!=Failed",
+    _resource("events"): "involvedObject.kind=Pod",
+}
+"""The scheduler sees no pods that have ended, and its Events are about pods."""
+
+
+def say_unread(resource: Resource, refused: Refused, unknown: str) -> str:
+    """Return why a resource is not read, and what is unknown thereby. Raises ClusterError for one that is
+    needed, and the refusal where it does not only mean that the resource is forbidden or not served."""
+    if resource in NEEDED and refused.is_forbidden:
+        raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
+    if resource in NEEDED or not (refused.is_forbidden or refused.is_missing):
+        raise refused
+    why = "forbidden" if refused.is_forbidden else f"not served as {resource.api_version}"
+    return f"{resource.plural} ({why}): {unknown}"
 
 
 def list_path(resource: Resource) -> str:
