@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from schedviz.jobs.job import Job, JobKind
+from schedviz.jobs.job import LongJob, long_job_kind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
 from simulator.queueing.queue_version import QueueVersion
@@ -52,33 +52,13 @@ class ComparisonRequest(msgspec.Struct, frozen=True):
     """Whether the bound pods are placed again; see :mod:`simulator.compare.place_again`."""
 
 
-class ComparisonJob(Job, frozen=True, kw_only=True):
+class ComparisonJob(LongJob, frozen=True, kw_only=True):
     request: ComparisonRequest
     owner: str = ""
     """The digest of the identity of the visitor who asked; "" = sandboxes have no owners."""
-    done: float = 0.0
-    """The part of the simulated time that both sides have reached, 1.0 = all."""
     result: Comparison | None = None
 
 
-COMPARISONS: Final = JobKind(
-    name="comparison",
-    job_type=ComparisonJob,
-    task="schedviz.jobs.run_comparison_turn",
-    # Each holds two clusters in the memory of one process.
-    counted_states={"waiting", "running"},
-    # Five others of a minute each may run before it.
-    waiting_seconds=420,
-    # To read 50,000 pods twice takes some ten.
-    silent_seconds=60,
-    # Its clusters were in the memory of the job runner: it begins again.
-    tries_at_most=1,
-    # A result has an address that people share for a day; it is computed again in seconds.
-    kept_seconds=24 * 3600,
-    # A large one is a megabyte.
-    kept_at_most=100,
-    # Two decisions on 5,000 nodes are a tenth of it.
-    bytes_at_most=4_000_000,
-    without_result=lambda job: msgspec.structs.replace(job, result=None),
-    too_large="the result is too large",
+COMPARISONS: Final = long_job_kind(
+    "comparison", ComparisonJob, "schedviz.jobs.run_comparison_turn", "the result is too large"
 )

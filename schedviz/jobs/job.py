@@ -68,3 +68,35 @@ class JobKind(Generic[J]):
     """Returns the same job without all that may be large."""
     too_large: str
     """The reason of the failure of a job with more bytes than that."""
+
+
+class LongJob(Job, frozen=True, kw_only=True):
+    """A job that runs in turns (:mod:`schedviz.jobs.job_turns`). Its subclasses have a ``result``."""
+
+    done: float = 0.0
+    """How much of the work is done, 1.0 = all."""
+
+
+def long_job_kind(name: str, job_type: type[J], task: str, too_large: str) -> JobKind[J]:
+    """Return a kind of long jobs. All have the same bounds, as they share the job runner."""
+    return JobKind(
+        name=name,
+        job_type=job_type,
+        task=task,
+        # Each holds its clusters in the memory of one process.
+        counted_states={"waiting", "running"},
+        # Others of a minute or two each may run before it.
+        waiting_seconds=420,
+        # To read 50,000 pods twice takes some ten.
+        silent_seconds=60,
+        # Its clusters were in the memory of the job runner: it begins again.
+        tries_at_most=1,
+        # A result has an address that people share for a day; it is computed again in seconds.
+        kept_seconds=24 * 3600,
+        # A large one is a megabyte.
+        kept_at_most=100,
+        # Two decisions on 5,000 nodes are a tenth of it; 5,000 pods in two lists are half of it.
+        bytes_at_most=4_000_000,
+        without_result=lambda job: msgspec.structs.replace(job, result=None),
+        too_large=too_large,
+    )

@@ -31,8 +31,7 @@ class Work(Protocol):
 
 
 class JobTurns(Generic[J]):
-    """The jobs of one kind that run in this process. They have the fields ``done`` and ``result``. Used by
-    one thread."""
+    """The long jobs of one kind that run in this process. Used by one thread."""
 
     def __init__(
         self, jobs: JobStore[J], begin: Callable[[J], Work], max_seconds: float, shown_after: float = inf

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz.jobs.asked_job import ASKED, AskedJob
@@ -104,6 +105,8 @@ def _context(job: AskedJob) -> dict[str, Any]:
         "name": job.sandbox,
         "question": question,
         "percent": int(job.done * 100),
+        "job_url": reverse("asked", args=[job.sandbox, job.id]),
+        "stop_url": reverse("stop-asked", args=[job.sandbox, job.id]),
         "at": fmt.clock(job.time),
         "again": urlencode({"q": question.name, "from": job.id}),
     }

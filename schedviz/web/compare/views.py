@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz import bundled_scenarios
@@ -107,6 +108,8 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
         "job": job,
         "title": title,
         "percent": int(job.done * 100),
+        "job_url": reverse("comparison", args=[job.id]),
+        "stop_url": reverse("stop-comparison", args=[job.id]),
         "sides": [
             (side, form.preset_label(half), half, configuration_words(half.config, half.features()))
             for side, half in (("A", compared.a), ("B", compared.b))
