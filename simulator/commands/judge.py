@@ -20,11 +20,11 @@ from simulator.command_line.version_options import add_version_options, features
 from simulator.objects.timestamps import timestamp
 from simulator.scheduler import extender_http
 from simulator.trace import AnyEvent, Event
-from simulator.verdict_words import AnyVerdict, in_english, summary_text
+from simulator.verdict_words import AnyVerdict, in_english
 from simulator.verdicts.judge import Judge
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.recorded_watch import RecordedWatch, latest_time
-from simulator.verdicts.report import GOOD, Report, ReportMaker, decision_text, markdown_lines
+from simulator.verdicts.report import GOOD, Report, ReportMaker, count_lines, decision_text, markdown_lines
 from simulator.versions.features import DEFAULT_FEATURES
 
 NO_ANSWER: Final = 2
@@ -98,11 +98,6 @@ def _report_lines(trace: list[Event], report: Report, left_out: int) -> Iterator
         if event.verdict not in GOOD or event.state.age or event.state.assumed or event.state.undone:
             yield f"    {in_english(event)}"
     yield ""
-    for name, counts in (
-        ("Bindings", report.bindings),
-        ("Messages", report.messages),
-        ("Evictions", report.evictions),
-    ):
-        yield f"{name}: {summary_text(counts) or 'none'}"
+    yield from count_lines(report)
     if left_out:
         yield f"{left_out} entries are no changes of built-in kinds."

@@ -20,7 +20,7 @@ from simulator.trace import (
     VictimReplaced,
 )
 from simulator.trace.verdicts import Verdict
-from simulator.verdict_words import AnyVerdict, in_english, summary_text
+from simulator.verdict_words import JUDGED_AS, AnyVerdict, in_english, summary_text
 
 PENDING_AT_MOST: Final = 20
 EVICTIONS_AT_MOST: Final = 200
@@ -167,7 +167,17 @@ def _ordered(counts: Counter[str]) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in get_args(Verdict) if counts[verdict]}
 
 
-# As Markdown
+# As text
+
+
+def count_lines(report: Report) -> Iterable[str]:
+    """Yield how many verdicts of each kind there are."""
+    for name, counts in (
+        ("Bindings", report.bindings),
+        ("Messages", report.messages),
+        ("Evictions", report.evictions),
+    ):
+        yield f"{name}: {summary_text(counts) or 'none'}"
 
 
 def markdown_lines(report: Report, title: str = "The scheduler's decisions") -> Iterable[str]:
@@ -175,14 +185,9 @@ def markdown_lines(report: Report, title: str = "The scheduler's decisions") -> 
     yield ""
     yield f"From {report.since} to {report.until}."
     if report.judged_as:
-        yield f"Judged by the rules of {report.judged_as}, the nearest version that is modelled."
+        yield JUDGED_AS % {"version": report.judged_as}
     yield ""
-    for name, counts in (
-        ("Bindings", report.bindings),
-        ("Messages", report.messages),
-        ("Evictions", report.evictions),
-    ):
-        yield f"- {name}: {summary_text(counts) or 'none'}"
+    yield from (f"- {line}" for line in count_lines(report))
     yield from _section(
         "Pending longest",
         ("pod", "time", "node", "last message of the scheduler"),

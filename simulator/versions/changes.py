@@ -24,7 +24,7 @@ class SchedulerChange(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        return self.text % self.values if self.values else self.text
+        return self.text % self.values
 
 
 CHANGES: Final = (

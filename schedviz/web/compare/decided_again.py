@@ -9,7 +9,7 @@ from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator.compare.changed_decisions import SchedulerAnswer
 from simulator.compare.second_scheduler import RunDecisions
-from simulator.versions.changes import Kind, SchedulerChange
+from simulator.versions.changes import Kind
 from simulator.words import CHANGED, SEVERAL_CHANGES
 
 KINDS: Final[dict[Kind, str]] = {
@@ -56,11 +56,13 @@ class DecidedAgainView(msgspec.Struct, frozen=True):
 
 def present_decided_again(found: RunDecisions) -> DecidedAgainView:
     changes = {change.name: change for change in found.changes}
+    texts = {change.name: gettext(change.text) % change.values for change in found.changes}
+    texts[""] = gettext(SEVERAL_CHANGES)
     causes = [
         CauseRow(
             kind=gettext(KINDS[changes[each.cause].kind]) if each.cause else "",
             name=each.cause,
-            text=_sentence(changes[each.cause]) if each.cause else gettext(SEVERAL_CHANGES),
+            text=texts[each.cause],
             count=each.count,
             share=round(100 * each.count / found.changed),
         )
@@ -85,11 +87,6 @@ def present_decided_again(found: RunDecisions) -> DecidedAgainView:
 def decided_nodes(found: RunDecisions) -> set[str]:
     """Return the names of all nodes of the rows."""
     return {node for each in found.decisions for side in (each.before, each.after) for node in side.nodes}
-
-
-def _sentence(change: SchedulerChange) -> str:
-    text = gettext(change.text)
-    return text % change.values if change.values else text
 
 
 def _decision_text(decision: SchedulerAnswer) -> str:
