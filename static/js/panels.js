@@ -117,10 +117,12 @@ function swap(html, panel, { keep = true } = {}) {
 
 const unfolded = () => [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id);
 
+// A fold that is opened is loaded. The whole page has the content of all folds, but the answer to a request that is under way
+// has not the content of this one.
 detail.addEventListener(
   "toggle",
   ({ target }) => {
-    if (target.matches("[data-fold][open]") && target.childElementCount < 2)
+    if (target.matches("[data-fold][open]") && (asking || target.childElementCount < 2))
       openPanel(momentAddress(shownSeq()) + drawn, { push: false, keep: true });
   },
   true, // the event does not bubble

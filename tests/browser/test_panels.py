@@ -173,6 +173,25 @@ def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live
     screen.evaluate("getSelection().removeAllRanges()")
     expect(detail.locator("#panel-yaml")).to_contain_text("seen: twice")
 
+    # A fold of the whole page, unfolded while an answer without its content is under way.
+    pause(sandbox)
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if route.request.resource_type == "fetch" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    screen.route(re.compile("/pods/default/web/"), hold_first)
+    screen.goto(f"/s/{sandbox.name}/pods/default/web/")
+    expect(screen.locator("#connection")).to_have_text("live")
+    eventually_in(screen, lambda: held, "the panel is refreshed")
+    with screen.expect_request(re.compile("unfolded=pod-printed-1")):
+        detail.locator("#pod-printed-1 summary").click()
+    held[0].continue_()
+    expect(detail.locator("#pod-output-1")).to_contain_text("seen=twice")
+
 
 def test_the_address_has_the_panel_and_back_forward_and_reload_keep_it(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"), pod("web"))
