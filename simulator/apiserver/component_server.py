@@ -1,6 +1,6 @@
 """What components use of the API server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from simulator.api import Admission, Change, Manifest, Micros
 from simulator.apiserver.component_writes import ComponentWrites, Propagation, finalized_namespace
@@ -12,6 +12,7 @@ from simulator.apiserver.pod_subresources import admit_binding
 from simulator.apiserver.resource import CRDS, Resource
 from simulator.apiserver.resources import BUILT_IN_GROUPS, find_built_in, find_by_kind, find_unserved
 from simulator.apiserver.served_features import in_version
+from simulator.apiserver.update import admit_whole_update
 from simulator.versions.features import Features
 
 
@@ -36,6 +37,10 @@ class ComponentServer(ComponentWrites):
     def bind_by_component(self, pod: Manifest, node: str) -> list[Change]:
         binding = {"target": {"kind": "Node", "name": node}}
         return [admit_binding(pod, binding, self.reader, self.now())]
+
+    @in_version
+    def update_whole(self, resource: Resource, old: Manifest, new: Manifest) -> Sequence[Change]:
+        return admit_whole_update(resource, old, new, self.reader).changes
 
     @in_version
     def find_resource(self, resource_id: str) -> Resource | None:

@@ -44,6 +44,10 @@ class ComponentWrites(ABC):
         """Assign a pod to a node. The scheduler has seen that the namespace exists. Raises StatusError."""
 
     @abstractmethod
+    def update_whole(self, resource: Resource, old: Manifest, new: Manifest) -> Sequence[Change]:
+        """Update an object together with its status. Nothing is skipped. Raises StatusError."""
+
+    @abstractmethod
     def find_resource(self, resource_id: str) -> Resource | None:
         """Return the resource of this id, built in or defined, or of which objects are stored; None if there
         is none."""

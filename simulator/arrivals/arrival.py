@@ -1,7 +1,7 @@
 """An arrival: an object, or a number of equal pods, that is created at a time, and the manifests for it."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -20,6 +20,9 @@ WORKLOADS: Final = {
 }
 """The kinds that an arrival may have as its owner, each with its apiVersion."""
 
+What = Literal["create", "change", "delete"]
+"""What is done with an object."""
+
 IMAGE: Final = "registry.example/played:1"
 
 
@@ -27,8 +30,9 @@ class ArrivalError(ValueError):
     """An arrivals file, or a file of nodes, cannot be used. The message names the line and the column."""
 
     def __init__(self, problem: str, line: int = 0, column: str = "") -> None:
-        place = f"line {line}" if line else ""
-        place += f", column {column}" if column else ""
+        place = ", ".join(
+            each for each in (f"line {line}" if line else "", f"column {column}" if column else "") if each
+        )
         super().__init__(f"{place}: {problem}" if place else problem)
 
 
@@ -55,34 +59,41 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
     """The manifest of any object, in place of the fields from ``name`` on."""
     delete: bool = False
     """Whether the object is deleted: of ``object``, only the identity is used then."""
+    change: bool = False
+    """Whether the object is changed: ``object`` is its identity and a merge patch."""
     line: int = 0
     """The line of the file; 0 = unknown."""
 
-    def pods(self) -> int:
-        """Return the number of pods that come with it."""
+    def pods(self, replicas: dict[tuple[str, str], int]) -> int:
+        """Return the number of pods that come with it. ``replicas``: the number that each workload has, by
+        its identity, which is brought up to date: of a change of scale, only further pods count."""
         if self.object is None:
             return self.count
         if self.delete:
+            replicas.pop(identity(self.object), None)
             return 0
         spec = self.object.get("spec")
         kind = self.object.get("kind")
-        if kind == "Pod" or not isinstance(spec, dict):
-            return int(kind == "Pod")
-        if kind not in WORKLOADS:
+        if kind == "Pod":
+            return int(not self.change)
+        if kind not in WORKLOADS or not isinstance(spec, dict):
             return 0
-        count = spec.get("parallelism" if kind == "Job" else "replicas", 1)
-        return count if isinstance(count, int) else 1
+        place = identity(self.object)
+        before = replicas.get(place, 0)
+        count = spec.get("parallelism" if kind == "Job" else "replicas", before if self.change else 1)
+        replicas[place] = count if isinstance(count, int) else 1
+        return max(0, replicas[place] - before)
 
-    def entries(self) -> Iterator[tuple[Micros, bool, Manifest]]:
-        """Yield the time, whether it is a deletion, and the manifest of each object."""
+    def entries(self) -> Iterator[tuple[Micros, What, Manifest]]:
+        """Yield the time, what is done, and the manifest, of each object."""
         if self.object is not None:
-            yield self.time, self.delete, self.object
+            yield self.time, "change" if self.change else "delete" if self.delete else "create", self.object
         elif self.owner:
             manifest = self._workload()
-            yield self.time, False, manifest
+            yield self.time, "create", manifest
             if self.duration is not None and self.owner != "Job":
                 named = {field: manifest[field] for field in ("apiVersion", "kind", "metadata")}
-                yield self.time + self.duration, True, named
+                yield self.time + self.duration, "delete", named
         else:
             spec = self._pod_spec()
             for number in range(1, self.count + 1):
@@ -90,7 +101,7 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
                 metadata = {**self._metadata(), "name": name}
                 yield (
                     self.time,
-                    False,
+                    "create",
                     {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec},
                 )
 
@@ -136,6 +147,13 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.duration is None or (owned and self.owner != "Job"):
             return {}
         return {"annotations": run_annotations(self.duration, removed=not owned)}
+
+
+def count_pods(arrivals: Iterable[Arrival]) -> int:
+    """Return the number of pods of arrivals, in the order of their times, without those that DaemonSets and
+    CronJobs make."""
+    replicas: dict[tuple[str, str], int] = {}
+    return sum(each.pods(replicas) for each in arrivals)
 
 
 def encode(arrival: Arrival) -> bytes:

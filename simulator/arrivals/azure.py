@@ -28,7 +28,8 @@ _VMS: Final = """
 
 
 def read_azure(path: Path, machine: int | None, at_most: int) -> list[Arrival]:
-    """Return the first arrivals of a trace. VMs that were there before it begins arrive at its beginning.
+    """Return the first arrivals of a trace. VMs that were there before it begins arrive at its beginning. A
+    VM of low priority (1) gets the priority -1, one of high priority (0) the priority 0.
     ``machine``: the kind of machine; None = the one for which most types of VMs are known. Raises
     ArrivalError."""
     try:
@@ -52,7 +53,7 @@ def _arrivals(rows: Any) -> Iterator[Arrival]:
                 "memory": f"{round(memory * MACHINE_MEMORY * 1024)}Mi",
                 **disk,
             },
-            priority=int(priority or 0),
+            priority=-int(priority or 0),
             duration=None if end is None else round((end - begin) * DAY * SECOND),
             labels={"tenant": str(tenant)},
         )

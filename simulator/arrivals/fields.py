@@ -11,8 +11,8 @@ from simulator.objects.durations import MAX_DURATION, parse_duration
 from simulator.objects.quantity import QuantityError, canonical
 from simulator.objects.timestamps import is_timestamp, micros
 
-MISSING: Final = ("", "nan", "NaN", "null", "NULL", "None")
-"""Values of a column that say that there is none."""
+MISSING: Final = ("", "nan", "nat", "null", "none")
+"""Values of a column, in small letters, that say that there is none."""
 MAX_SHOWN: Final = 60
 """Maximum number of characters of a value in a message."""
 
@@ -37,7 +37,7 @@ class Row:
         """Return the first of the columns that has a value, and the value."""
         for name in names:
             value = self._fields.get(name)
-            if value is not None and not (isinstance(value, str) and value in MISSING):
+            if value is not None and not (isinstance(value, str) and value.lower() in MISSING):
                 return name, value
         return names[0], None
 
@@ -48,8 +48,12 @@ class Row:
             return None
         try:
             return convert(value)
-        except (ValueError, TypeError) as wrong:
+        except (ValueError, TypeError, OverflowError) as wrong:
             raise ArrivalError(str(wrong), self.line, name) from None
+
+    def has(self, *names: str) -> bool:
+        """Whether the line has one of the columns, with or without a value."""
+        return any(name in self._fields for name in names)
 
     def resources(self) -> list[str]:
         """Return the columns that have the name of a resource."""
@@ -67,7 +71,7 @@ def read_time(value: Any) -> Micros:
         seconds = float(value)
     except ValueError:
         return parse_duration(value)
-    if not math.isfinite(seconds):
+    if isinstance(value, bool) or not math.isfinite(seconds):
         raise ValueError(f"{shown(value)} is not a number of seconds")
     return round(seconds * SECOND)
 
@@ -91,9 +95,14 @@ def read_namespace(value: Any) -> str:
 
 def read_count(value: Any, most: int) -> int:
     """Return a whole number from 1 to ``most``. Raises ValueError."""
+    return read_whole(value, 1, most)
+
+
+def read_whole(value: Any, least: int, most: int) -> int:
+    """Return a whole number in a range. Raises ValueError."""
     found = _whole(value)
-    if not 1 <= found <= most:
-        raise ValueError(f"{shown(value)} is not from 1 to {most:,}")
+    if not least <= found <= most:
+        raise ValueError(f"{shown(value)} is not from {least} to {most:,}")
     return found
 
 
@@ -164,7 +173,7 @@ def shown(value: Any) -> str:
 
 def _whole(value: Any) -> int:
     number = float(value)
-    if isinstance(value, bool) or number != int(number):
+    if isinstance(value, bool) or not number.is_integer():
         raise ValueError(f"{shown(value)} is not a whole number")
     return int(number)
 

@@ -2,6 +2,7 @@
 (alibaba/clusterdata, cluster-trace-gpu-v2023) are known, too."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -21,8 +22,10 @@ from simulator.arrivals.fields import (
     read_pairs,
     read_priority,
     read_time,
+    read_whole,
     shown,
 )
+from simulator.objects.durations import MAX_DURATION
 from simulator.objects.timestamps import is_timestamp
 
 GPU_MILLI: Final = "alibabacloud.com/gpu-milli"
@@ -32,6 +35,8 @@ ZONE: Final = "topology.kubernetes.io/zone"
 MAX_LINE: Final = 3 << 19
 """Maximum number of characters of a line: those of one object, as etcd's limit."""
 MAX_NODES_OF_A_LINE: Final = 10_000
+MAX_GPUS: Final = 1_000
+"""Maximum number of GPUs of a pod or a node."""
 
 AMOUNTS: Final = {
     "cpu": ("cpu", read_amount()),
@@ -48,7 +53,7 @@ _OF_BOTH: Final = {"name", "labels", "count", *AMOUNTS}
 COLUMNS: Final = {
     *_OF_BOTH,
     *(*TIMES, *ENDS, *STARTS, "namespace", "requests", "priority", "duration", "owner", "node_labels"),
-    *("num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "object", "delete"),
+    *("num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase", "object", "delete", "change"),
 }
 NODE_COLUMNS: Final = {*_OF_BOTH, "pods", "zone", "taints", "sn", "gpu", "model"}
 
@@ -56,7 +61,7 @@ NODE_COLUMNS: Final = {*_OF_BOTH, "pods", "zone", "taints", "sn", "gpu", "model"
 def csv_rows(text: str, columns: set[str]) -> Iterator[Row]:
     """Yield the lines of a CSV. Raises ArrivalError."""
     csv.field_size_limit(MAX_LINE)
-    lines = csv.reader(text.splitlines(keepends=True), strict=True)
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(lines, [])]
         if header and not header[0]:
@@ -77,7 +82,10 @@ def csv_rows(text: str, columns: set[str]) -> Iterator[Row]:
 
 
 def _check_header(header: list[str], columns: set[str]) -> None:
-    if "name" not in header and "sn" not in header and "cpu" not in header and not {*TIMES} & {*header}:
+    if not {"name", "sn", "cpu", *TIMES} & {*header}:
+        between = next((each for each in (";", "\t") if len(header) == 1 and each in header[0]), None)
+        if between is not None:
+            raise ArrivalError(f"the columns are separated by {between!r}; a CSV has commas", 1)
         raise ArrivalError("it is no header of an arrivals file or of nodes", 1)
     for number, name in enumerate(header):
         if name in header[:number]:
@@ -88,6 +96,8 @@ def _check_header(header: list[str], columns: set[str]) -> None:
 
 def json_rows(data: bytes) -> Iterator[Row]:
     """Yield the lines of JSON Lines. Raises ArrivalError."""
+    if data.lstrip().startswith(b"["):
+        raise ArrivalError("a list; JSON Lines have one object a line, without brackets and commas", 1)
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
@@ -99,6 +109,8 @@ def json_rows(data: bytes) -> Iterator[Row]:
             raise ArrivalError(f"no JSON: {wrong}", number) from None
         if not isinstance(fields, dict):
             raise ArrivalError("no object of JSON", number)
+        if "apiVersion" in fields and "kind" in fields:
+            raise ArrivalError('a manifest; an arrival has it as its "object"', number)
         unknown = next((name for name in fields if name not in COLUMNS and "/" not in name), None)
         if unknown is not None:
             raise ArrivalError("unknown field", number, shown(unknown))
@@ -107,7 +119,7 @@ def json_rows(data: bytes) -> Iterator[Row]:
 
 def read_arrivals(rows: Iterable[Row]) -> list[Arrival]:
     """Return the arrivals of lines. Times of traces (``creation_time``, timestamps) begin at the first one.
-    Raises ArrivalError."""
+    Lines of a file without such a column come at the beginning. Raises ArrivalError."""
     found, begins, is_shifted = [], [], False
     for row in rows:
         column, value = row.find(*TIMES)
@@ -131,9 +143,14 @@ def read_arrivals(rows: Iterable[Row]) -> list[Arrival]:
 def _arrival(row: Row) -> Arrival:
     time = row.read(read_time, *TIMES)
     if time is None:
-        raise row.fault("missing", TIMES[0])
+        if row.has(*TIMES):
+            raise row.fault("missing", next(each for each in TIMES if row.has(each)))
+        time = 0
     if row.get("object") is not None:
-        return Arrival(time, object=_object(row), delete=bool(row.get("delete")), line=row.line)
+        deletes, changes = (row.read(_whether, column) or False for column in ("delete", "change"))
+        if deletes and changes:
+            raise row.fault("an object is changed or deleted, not both", "change")
+        return Arrival(time, object=_object(row), delete=deletes, change=changes, line=row.line)
     owner = _owner(row)
     name = row.read(read_name, "name") or owner.partition("/")[2] or f"arrival-{row.line}"
     duration = row.read(read_duration, "duration")
@@ -142,6 +159,8 @@ def _arrival(row: Row) -> Arrival:
         duration = end - (row.read(read_time, *STARTS) or time)
         if duration < 0:
             raise row.fault("before the pod was created or started", ENDS[0])
+        if duration > MAX_DURATION:
+            raise row.fault("more than a year after the pod was created or started", ENDS[0])
     labels = row.read(read_labels, "labels") or {}
     qos = row.get("qos")
     if qos is not None:
@@ -160,6 +179,12 @@ def _arrival(row: Row) -> Arrival:
         node_labels=models | (row.read(read_node_labels, "node_labels") or {}),
         line=row.line,
     )
+
+
+def _whether(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{shown(value)} is neither true nor false")
+    return value
 
 
 def _object(row: Row) -> Manifest:
@@ -201,9 +226,15 @@ def _requests(row: Row) -> dict[str, str]:
 
 def _shares_of_gpus(row: Row) -> dict[str, str]:
     """Return the thousandths of GPUs: a share of one, or several whole ones."""
-    count = row.read(lambda value: int(float(value)), "num_gpu") or 0
-    share = row.read(lambda value: int(float(value)), "gpu_milli") if count == 1 else None
-    return {GPU_MILLI: str(count * 1000 if share is None else share)} if count > 0 else {}
+    count = row.read(_read_gpus, "num_gpu") or 0
+    share = row.read(lambda value: read_whole(value, 0, 1000), "gpu_milli")
+    if count != 1 or share is None:
+        share = 1000
+    return {GPU_MILLI: str(count * share)} if count else {}
+
+
+def _read_gpus(value: Any) -> int:
+    return read_whole(value, 0, MAX_GPUS)
 
 
 def read_nodes(rows: Iterable[Row]) -> list[Manifest]:
@@ -222,7 +253,7 @@ def read_nodes(rows: Iterable[Row]) -> list[Manifest]:
 
 
 def _node(row: Row) -> Manifest:
-    gpus = row.read(lambda value: int(float(value)), "gpu") or 0
+    gpus = row.read(_read_gpus, "gpu") or 0
     amounts = {"pods": "110"} | _amounts(row) | ({GPU_MILLI: str(gpus * 1000)} if gpus else {})
     pods = row.read(read_amount(), "pods")
     if pods is not None:

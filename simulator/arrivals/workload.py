@@ -7,13 +7,19 @@ from typing import Any, Final
 import msgspec
 
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.admission import admit
 from simulator.apiserver.new_cluster import new_cluster
-from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.resources import NODES
 from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import StatusError
-from simulator.arrivals.arrival import WORKLOADS, Arrival, ArrivalError, identity, priority_class
+from simulator.arrivals.arrival import (
+    Arrival,
+    ArrivalError,
+    What,
+    count_pods,
+    identity,
+    priority_class,
+)
+from simulator.arrivals.checks import check_admission, check_names, is_there
 from simulator.compare.workload import pod_specs
 from simulator.framework import snapshot
 from simulator.memory_sandbox import START
@@ -89,7 +95,7 @@ def make_workload(arrivals: Sequence[Arrival], nodes: Sequence[Manifest], made: 
     """Return the workload of arrivals with the settings of a scenario. Raises ArrivalError for objects that
     admission refuses, and for two of the same name at the same time."""
     there = _objects_at_start(arrivals, nodes)
-    _check_names(arrivals)
+    check_names(arrivals)
     try:
         cluster = new_cluster(there, START, made.features, in_parts=True)
     except StatusError as refused:
@@ -97,11 +103,10 @@ def make_workload(arrivals: Sequence[Arrival], nodes: Sequence[Manifest], made: 
     if not any(_is_node(each.object) for each in arrivals) and not any(map(_is_node, there)):
         raise ArrivalError("the workload has no node; give a file of nodes")
     with serving(made.features):
-        _check_admission(arrivals, cluster)
+        check_admission(arrivals, cluster)
     unfit, count = _find_unfit(arrivals, cluster, made)
     entries = sorted(
-        ((time, deletes, manifest) for each in arrivals if each.time or not _is_there(each)
-         for time, deletes, manifest in each.entries()),
+        (entry for each in arrivals if not is_there(each) for entry in each.entries()),
         key=lambda entry: entry[0],
     )  # fmt: skip
     timetables = [
@@ -111,17 +116,17 @@ def make_workload(arrivals: Sequence[Arrival], nodes: Sequence[Manifest], made: 
     ends = (each.time + (each.duration or 0) for each in arrivals)
     return PlayedWorkload(
         scenario=msgspec.structs.replace(made, manifests=[*there, *timetables]),
-        pods=sum(each.pods() for each in arrivals),
+        pods=count_pods(arrivals),
         duration=max(ends, default=0) + AFTER_END,
         unfit=unfit,
         unfit_pods=count,
     )
 
 
-def _timetable(number: int, entries: Sequence[tuple[Micros, bool, Manifest]]) -> Manifest:
+def _timetable(number: int, entries: Sequence[tuple[Micros, What, Manifest]]) -> Manifest:
     listed: list[dict[str, Any]] = [
-        {"at": f"{time}us", "object": manifest, **({"delete": True} if deletes else {})}
-        for time, deletes, manifest in entries
+        {"at": f"{time}us", "object": manifest, **({} if what == "create" else {what: True})}
+        for time, what, manifest in entries
     ]
     metadata = {"name": f"arrivals-{number:06}"}
     return {"apiVersion": API_VERSION, "kind": "Timetable", "metadata": metadata, "spec": {"entries": listed}}
@@ -131,20 +136,10 @@ def _is_node(manifest: Manifest | None) -> bool:
     return manifest is not None and manifest.get("kind") == "Node"
 
 
-def _is_there(arrival: Arrival) -> bool:
-    """Whether an arrival is an object of the cluster at its beginning."""
-    manifest = arrival.object
-    return manifest is not None and not arrival.time and not arrival.delete and _holds_no_pods(manifest)
-
-
-def _holds_no_pods(manifest: Manifest) -> bool:
-    return manifest.get("kind") not in ("Pod", *WORKLOADS)
-
-
 def _objects_at_start(arrivals: Sequence[Arrival], nodes: Sequence[Manifest]) -> list[Manifest]:
     """Return the nodes, the objects that are there at the beginning, and the namespaces and priority classes
     that the arrivals name and nobody brings."""
-    there = [*nodes, *(each.object for each in arrivals if _is_there(each) and each.object is not None)]
+    there = [*nodes, *(each.object for each in arrivals if is_there(each) and each.object is not None)]
     known = {(each.get("kind"), each["metadata"].get("name")) for each in there}
     objects = [each.object for each in arrivals if each.object is not None]
     spaces = {each.namespace for each in arrivals}
@@ -165,79 +160,28 @@ def _objects_at_start(arrivals: Sequence[Arrival], nodes: Sequence[Manifest]) ->
     return [each for each in made if (each["kind"], each["metadata"]["name"]) not in known] + there
 
 
-def _check_names(arrivals: Sequence[Arrival]) -> None:
-    """Raise ArrivalError for an object that is created while another one of its name is there. Pods that end
-    by themselves may be there no more; a name is free again when an arrival deletes it."""
-    lines: dict[tuple[str, str], int] = {}
-    entries = (
-        (time, each.line, deletes, identity(manifest))
-        for each in arrivals
-        for time, deletes, manifest in each.entries()
-        if "name" in manifest["metadata"]
-    )
-    for _, line, deletes, place in sorted(entries, key=lambda entry: entry[0]):
-        if deletes:
-            lines.pop(place, None)
-        elif place in lines:
-            other = f", as in line {lines[place]}" if lines[place] else ""
-            raise ArrivalError(f"there are two of kind {place[0]} named {place[1]}{other}", line, "name")
-        else:
-            lines[place] = line
-
-
-def _check_admission(arrivals: Sequence[Arrival], cluster: list[Change]) -> None:
-    """Raise ArrivalError for an object that admission refuses. Of arrivals that differ only in their times,
-    names and counts, the first one is asked about."""
-    reader, seen = CreatedObjects(cluster), set[bytes]()
-    for each in arrivals:
-        if each.delete or _is_there(each):
-            continue
-        shape = _shape(each)
-        if shape in seen:
-            continue
-        seen.add(shape)
-        _, _, manifest = next(each.entries())
-        try:
-            admit([manifest], reader, START, source="arrivals")
-        except StatusError as refused:
-            column = "object" if each.object is not None else ""
-            raise ArrivalError(
-                f"{each.name or identity(manifest)[1]}: {refused}", each.line, column
-            ) from None
-
-
-def _shape(arrival: Arrival) -> bytes:
-    """Return what is the same of arrivals whose objects admission takes or refuses alike."""
-    manifest, duration = arrival.object, None if arrival.duration is None else 1
-    if manifest is not None:
-        metadata = {field: value for field, value in manifest["metadata"].items() if field != "name"}
-        manifest = {**manifest, "metadata": metadata}
-    named = "a" if arrival.name else ""
-    same = msgspec.structs.replace(
-        arrival, time=0, line=0, count=1, name=named, duration=duration, object=manifest
-    )
-    return msgspec.json.encode(same)
-
-
 def _find_unfit(
     arrivals: Sequence[Arrival], cluster: list[Change], made: Scenario
 ) -> tuple[list[Unfit], int]:
     """Return the first arrivals whose pods fit no node of the cluster when it is empty, and the number of
     these pods in all. Of a pod, what it asks of nodes counts: requests, node affinity, tolerations."""
     frameworks = profiles(load(made.config, features=made.features))
-    later = [each.object for each in arrivals if _is_node(each.object) and each.time and not each.delete]
+    later = [
+        each.object
+        for each in arrivals
+        if _is_node(each.object) and each.time and not (each.delete or each.change)
+    ]
     nodes = [change.object for change in cluster if change.resource == NODES.id and change.object is not None]
     found, _ = snapshot.read(((NODES, node) for node in chain(nodes, filter(None, later))), frameworks)
     answers: dict[bytes, str] = {}
     unfit: list[Unfit] = []
     count = 0
     for each in arrivals:
-        for _, deletes, manifest in each.entries():
-            problem = (
-                "" if deletes else next(filter(None, _problems(manifest, found, frameworks, answers)), "")
-            )
+        for _, what, manifest in each.entries():
+            problems = _problems(manifest, found, frameworks, answers) if what == "create" else ()
+            problem = next(filter(None, problems), "")
             if problem:
-                count += each.pods()
+                count += each.pods({})
                 if len(unfit) < UNFIT_AT_MOST:
                     unfit.append(Unfit(each.line, each.name or identity(manifest)[1], problem))
             break

@@ -8,18 +8,19 @@ Before it is played, it is checked: names, values, admission, and whether each p
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.arrivals.arrival import Arrival, encode
+from simulator.arrivals.arrival import Arrival, count_pods, encode
 from simulator.arrivals.play_run import Played, PlayRun
-from simulator.arrivals.read import ReadArrivals, read_file, read_nodes_file
+from simulator.arrivals.read import ReadArrivals, read_bytes, read_file, read_nodes_file
 from simulator.arrivals.workload import PlayedWorkload, Unfit, make_workload, played_scenario
 from simulator.command_line.files import (
+    STANDARD_INPUT,
     InputError,
     faults_of,
     read_configuration,
@@ -50,6 +51,8 @@ from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
 from simulator.plugins.registry import load
 
+NOTES: Final = 20
+"""Maximum number of notes on a file that are shown."""
 SIDE_B: Final = ("b", "queue_b", "seed_b", "kubernetes_b", "feature_gates_b")
 """The options with which there is a second side."""
 
@@ -65,10 +68,13 @@ class WorkloadHeader(msgspec.Struct, frozen=True):
     unfit_pods: int
     unfit: list[Unfit]
     config: Manifest | None
+    notes: list[str] = []
+    """What of the file is not played, or not as it says; the first NOTES lines."""
+    notes_count: int = 0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("arrivals", type=Path, help="the arrivals, of any of the formats")
+    parser.add_argument("arrivals", type=Path, help="the arrivals, of any of the formats; - = standard input")
     parser.add_argument(
         "--nodes", type=Path, help="the nodes, CSV or manifests; needed if the arrivals have none"
     )
@@ -101,11 +107,12 @@ def run(options: Namespace, show_result: Callable[[Played, list[str]], None] | N
             for arrival in (*(Arrival(0, object=node) for node in nodes), *read.arrivals):
                 write_json_line(sys.stdout.buffer, encode(arrival))
             return 0
-        refuse_more(sum(each.pods() for each in read.arrivals), options.pods_at_most, "pods")
+        refuse_more(count_pods(read.arrivals), options.pods_at_most, "pods")
         workload, sides = prepare(options, read, nodes)
         if options.lines is not None:
-            write_cluster(sys.stdout.buffer, options, workload)
+            write_cluster(sys.stdout.buffer, options, workload, read.notes)
             return 0
+        print_lines(note_lines(read.notes), sys.stderr)
         played = play(options, workload, sides)
     except InputError as failure:
         print_failure("play", failure)
@@ -120,7 +127,17 @@ def run(options: Namespace, show_result: Callable[[Played, list[str]], None] | N
     return 0
 
 
-def write_cluster(out: BinaryIO, options: Namespace, workload: PlayedWorkload) -> None:
+def note_lines(notes: Sequence[str]) -> Iterator[str]:
+    """Yield what of the file is not played, for stderr."""
+    for note in notes[:NOTES]:
+        yield f"play: {note}"
+    if len(notes) > NOTES:
+        yield f"play: and {len(notes) - NOTES:,} more"
+
+
+def write_cluster(
+    out: BinaryIO, options: Namespace, workload: PlayedWorkload, notes: Sequence[str] = ()
+) -> None:
     """Write a WorkloadHeader, and a CleanedObject for each object that is there at the beginning. Raises
     InputError for a workload that is too large, before anything is written."""
     changes = workload.cluster(options.lines, for_servers=True)
@@ -132,6 +149,8 @@ def write_cluster(out: BinaryIO, options: Namespace, workload: PlayedWorkload) -
         workload.unfit_pods,
         workload.unfit,
         workload.scenario.config,
+        [*notes[:NOTES]],
+        len(notes),
     )
     write_json_line(out, msgspec.json.encode(header))
     for change in changes:
@@ -164,7 +183,10 @@ def describe(options: Namespace, side: Side, name: str) -> str:
 def read_input(options: Namespace) -> tuple[ReadArrivals, list[Manifest]]:
     """Read the files of the command. Raises InputError."""
     with faults_of(options.arrivals):
-        read = read_file(options.arrivals, options.machine)
+        if options.arrivals == STANDARD_INPUT:
+            read = read_bytes(read_data(options.arrivals))
+        else:
+            read = read_file(options.arrivals, options.machine)
     nodes: list[Manifest] = []
     if options.nodes is not None:
         data = read_data(options.nodes)

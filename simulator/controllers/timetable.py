@@ -1,14 +1,16 @@
-"""The timetable controller: creates and deletes objects at given times, through admission.
+"""The timetable controller: creates, changes and deletes objects at given times, through admission.
 
 A Timetable (``schedviz/v1``) has entries of ``at``, ``every`` and ``until`` (durations since its own
-creation) and the ``object`` to create, or with ``delete`` the identity of one to delete. Its status counts
-the creations and deletions of each entry. The count and the object are stored in one commit, so that a new
-leader continues with the next one."""
+creation) and the ``object`` to create; with ``change`` the identity of one to change, and a merge patch; with
+``delete`` the identity of one to delete. Its status counts the writes of each entry. The count and the object
+are stored in one commit, so that a new leader continues with the next one."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from simulator.api import ApiError, Change, Manifest, Micros
+from simulator.apiserver.patches.json_patch import apply_merge_patch
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.status import StatusError
 from simulator.controllers.controller import Controller
 from simulator.controllers.work_queue import ObjectKey
@@ -97,6 +99,8 @@ class TimetableController(Controller):
             entry = timetable["spec"]["entries"][index]
             if entry.get("delete"):
                 changes = [*self._deletion(entry["object"]), *count]
+            elif entry.get("change"):
+                changes = [*self._change(entry["object"]), *count]
             else:
                 changes = [*server.create_all([entry["object"]], source=source).changes, *count]
         except StatusError as refusal:
@@ -111,13 +115,25 @@ class TimetableController(Controller):
 
     def _deletion(self, named: Manifest) -> Sequence[Change]:
         """Return the changes that delete the object that an entry names; none if it is gone."""
-        server = self._world.server
-        resource = server.find_kind(named["apiVersion"], named["kind"])
-        if resource is None:
+        _, found = self._find(named)
+        return self._world.server.delete_by_component(found) if found is not None else []
+
+    def _change(self, patch: Manifest) -> Sequence[Change]:
+        """Return the changes that a merge patch makes, to spec, metadata and status; none if the object is
+        gone. Raises StatusError."""
+        resource, found = self._find(patch)
+        if resource is None or found is None:
             return []
+        fields = {field: value for field, value in patch.items() if field not in ("apiVersion", "kind")}
+        return self._world.server.update_whole(resource, found, apply_merge_patch(found, fields))
+
+    def _find(self, named: Manifest) -> tuple[Resource | None, Manifest | None]:
+        """Return the resource and the object that an entry names."""
+        resource = self._world.server.find_kind(named["apiVersion"], named["kind"])
+        if resource is None:
+            return None, None
         namespace = named["metadata"].get("namespace") or "default" if resource.namespaced else ""
-        found = self._world.get(resource.id, object_key(namespace, name_of(named)))
-        return server.delete_by_component(found) if found is not None else []
+        return resource, self._world.get(resource.id, object_key(namespace, name_of(named)))
 
     def _refused(self, key: str, index: int, message: str) -> None:
         self._world.emit(CreateRefused(t=self._world.now, timetable=key, entry=index, message=message))

@@ -70,9 +70,9 @@ def random_arrivals(random: Random) -> bytes:
 def test_a_line_becomes_pods_or_the_workload_that_makes_them() -> None:
     web, train, solo = read_bytes(ARRIVALS_CSV).arrivals
     assert (train.time, train.duration, train.owner, train.count) == (5 * SECOND, 30 * SECOND, "Job", 6)
-    assert [(time, deletes, each["kind"]) for time, deletes, each in web.entries()] == [
-        (0, False, "Deployment"),
-        (60 * SECOND, True, "Deployment"),
+    assert [(time, what, each["kind"]) for time, what, each in web.entries()] == [
+        (0, "create", "Deployment"),
+        (60 * SECOND, "delete", "Deployment"),
     ]
     names = [each["metadata"]["name"] for _, _, each in solo.entries()]
     assert names == ["solo-1", "solo-2"]
@@ -117,6 +117,14 @@ def test_the_curve_of_a_resource_is_the_sum_of_the_requests_of_bound_pods(seed: 
 
 
 HEAD = b"time,name,cpu,count,owner,labels,duration\n"
+WEB = b'{"time": 0, "name": "web", "cpu": "1", "owner": "Deployment", "count": 2}\n'
+
+
+def change(name: str, replicas: int) -> bytes:
+    named = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}}
+    return msgspec.json.encode(
+        {"time": 9, "change": True, "object": named | {"spec": {"replicas": replicas}}}
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,6 +134,7 @@ HEAD = b"time,name,cpu,count,owner,labels,duration\n"
         (HEAD + b"0,a,-1,1,,,\n", "line 2, column cpu: '-1' is less than 0"),
         (HEAD + b"soon,a,1,1,,,\n", "line 2, column time: 'soon' is not a duration"),
         (HEAD + b",a,1,1,,,\n", "line 2, column time: missing"),
+        (b"name,creation_time\na,\n", "line 2, column creation_time: missing"),
         (HEAD + b"-3,a,1,1,,,\n", "line 2, column time: before the beginning"),
         (HEAD + b"inf,a,1,1,,,\n", "line 2, column time: 'inf' is not a number"),
         (HEAD + b"0,Web_1,1,1,,,\n", "line 2, column name: 'Web_1': a lowercase"),
@@ -142,6 +151,27 @@ HEAD = b"time,name,cpu,count,owner,labels,duration\n"
         (b"what is this\n", "line 1: it is no header"),
         (b"time,name\n0,\xff\n", "line 2: the text is no UTF-8"),
         (b"", "the file is empty"),
+        (b"\xef\xbb\xbf", "the file is empty"),
+        (HEAD, "the file has no arrivals"),
+        (HEAD.replace(b",", b";") + b"0;a;1;1;;;\n", "line 1: the columns are separated by ';'"),
+        (HEAD.replace(b",", b"\t"), "line 1: the columns are separated by '\\t'"),
+        (HEAD + b'0,"a\nb",1,1,,,\n', "line 3, column name: 'a\\nb': a lowercase"),
+        (HEAD + b"0,a,1,inf,,,\n", "line 2, column count: 'inf' is not a whole number"),
+        (HEAD + b"0,a,1,1,,,1e9\n", "line 2, column duration: '1e9' is not from 0 to a year"),
+        ((HEAD + b"0,a,x,1,,,\n").decode().encode("utf-16"), "line 2, column cpu: 'x'"),
+        ((HEAD + b"0,a,x,1,,,\n").replace(b"\n", b"\r\n"), "line 2, column cpu: 'x'"),
+        (b"PK\x03\x04", "a zip archive; unpack it before"),
+        (b"name,num_gpu\na,-1\n", "line 2, column num_gpu: '-1' is not from 0 to 1,000"),
+        (b"name,num_gpu,gpu_milli\na,1,1500\n", "line 2, column gpu_milli: '1500' is not from 0 to"),
+        (b"name,creation_time,deletion_time\na,5,1e9", "line 2, column deletion_time: more than a year"),
+        (b'[{"time": 0}]', "line 1: a list; JSON Lines have one object a line"),
+        (b'{"apiVersion": "v1", "kind": "List"}', "line 1: a manifest; an arrival has it as"),
+        (b'{"time": true}', "line 1, column time: True is not a number"),
+        (b'{"time": %d}' % 10**400, "line 1, column time: int too large"),
+        (b'{"time": 0, "object": {"metadata": {}}, "delete": "no"}', "line 1, column delete: 'no' is"),
+        (change("web", 3), "line 1, column object: there is no Deployment web to change"),
+        (WEB + change("web", -1), "line 2, column object: web: Deployment"),
+        (b"kind: a\nb: action.kwok.x-k8s.io\n", "document 1: no manifest with apiVersion, kind and"),
         (b'{"time": 0, "name": "a"}\n{"time": 0, "nam": "a"}', "line 2, column 'nam': unknown field"),
         (b'{"time": 0}\n{"time": ', "line 2: no JSON"),
         (b'{"time": 0, "requests": {"cpu": "x"}}', "line 1, column requests.cpu: 'x'"),
@@ -238,7 +268,8 @@ def test_the_azure_trace_is_read_for_one_kind_of_machine(tmp_path: Path) -> None
         ]
         trace.executemany("INSERT INTO vm VALUES (?, ?, ?, ?, ?, ?)", vms)
     there, later = read_file(path).arrivals
-    assert (there.name, there.time, there.duration, there.priority) == ("vm-10", 0, 43_200 * SECOND, 1)
+    # Of the trace's priorities, 1 is the low one.
+    assert (there.name, there.time, there.duration, there.priority) == ("vm-10", 0, 43_200 * SECOND, -1)
     assert there.requests == {"cpu": "25000m", "memory": "51200Mi", "ephemeral-storage": "10240Mi"}
     assert (later.name, later.time, later.duration) == ("vm-11", 21_600 * SECOND, None)
     assert [each.name for each in read_file(path, machine=4).arrivals] == ["vm-12"]
@@ -287,6 +318,60 @@ def test_a_recording_of_kwok_is_read() -> None:
     assert play(KWOK, b"", seconds=30).a.bound == 1
 
 
+def records(*events: tuple[str, int, Manifest]) -> bytes:
+    """Return a record of kube-scheduler-simulator: what happened in which second to an object."""
+    lines = [
+        {"time": f"2024-05-01T10:00:0{second}Z", "event": event, "resource": manifest}
+        for event, second, manifest in events
+    ]
+    return b"\n".join(map(msgspec.json.encode, lines))
+
+
+def test_a_recorded_change_of_scale_and_a_cordon_are_played() -> None:
+    pod = {"metadata": {"labels": {"app": "web"}}, "spec": recorded_pod("web")["spec"]}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": pod}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    node = {**NODE, "metadata": {"name": "node-0", "labels": {"disk": "ssd", "old": "1"}}}
+    labelled = {**NODE, "metadata": {"name": "node-0", "labels": {"disk": "ssd"}}}
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    data = records(
+        ("Add", 0, node),
+        ("Add", 1, web),
+        ("Update", 2, {**web, "status": {"replicas": 2}}),
+        ("Update", 3, {**web, "spec": {**spec, "replicas": 3, "paused": True}}),
+        ("Update", 4, labelled),
+        ("Update", 5, {**labelled, "spec": {"unschedulable": True, "taints": [taint]}}),
+        ("Update", 6, {**web, "spec": {**spec, "replicas": 4, "paused": True}}),
+    )
+    read = read_bytes(data)
+    assert read.notes == ["line 4: left out: spec.paused of Deployment web"]
+    changes = [each.object for each in read.arrivals if each.change and each.object]
+    assert [{**each["metadata"], **each.get("spec", {})} for each in changes] == [
+        {"name": "web", "replicas": 3},
+        {"name": "node-0", "labels": {"old": None}},
+        {"name": "node-0", "unschedulable": True, "taints": []},
+        {"name": "web", "replicas": 4},
+    ]
+    made = workload(b"\n".join(map(encode, read.arrivals)), b"")
+    assert made.pods == 4
+    run = SideRun(ComparedWorkload(made.cluster(START), START, 0), Side(seed=1), START + 30 * SECOND, {})
+    while not run.over:
+        run.step()
+    pods = [Pod.parse(each) for each in run.objects()[PODS.id].values()]
+    assert sorted(pod.node_name for pod in pods) == ["", "node-0", "node-0", "node-0"]
+    labels = Node.parse(run.objects()[NODES.id]["node-0"]).labels
+    assert labels["disk"] == "ssd"
+    assert "old" not in labels
+
+
+def test_a_file_without_times_is_played_at_its_beginning() -> None:
+    read = read_bytes(b"name,cpu_milli,num_gpu,gpu_milli\na,100,1,460\nb,100,2,1000\n")
+    assert [each.time for each in read.arrivals] == [0, 0]
+    assert [each.requests["alibabacloud.com/gpu-milli"] for each in read.arrivals] == ["460", "2000"]
+    [note] = read.notes
+    assert note.startswith("1 pods request a share of a GPU")
+
+
 def recorded_pod(name: str, **metadata: Any) -> Manifest:
     container = {"name": "main", "image": "a", "resources": {"requests": {"cpu": "1"}}}
     named = {"name": name, "namespace": "default", **metadata}
@@ -298,12 +383,7 @@ NODE |= {"status": {"allocatable": {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
 
 def test_records_and_exports_of_kube_scheduler_simulator_are_read() -> None:
-    records = [("Add", 0, NODE), ("Add", 3, recorded_pod("a")), ("Delete", 8, recorded_pod("a"))]
-    lines = [
-        {"time": f"2024-05-01T10:00:0{second}Z", "event": event, "resource": manifest}
-        for event, second, manifest in records
-    ]
-    data = b"\n".join(map(msgspec.json.encode, lines))
+    data = records(("Add", 0, NODE), ("Add", 3, recorded_pod("a")), ("Delete", 8, recorded_pod("a")))
     assert kinds(data) == [(0, "Node", False), (3, "Pod", False), (8, "Pod", True)]
     export = {
         "pods": [recorded_pod("a")],
@@ -321,11 +401,16 @@ def test_a_trace_of_simkube_is_read_with_the_lifetimes_of_its_pods() -> None:
     job |= {"spec": {"parallelism": 2, "completions": 2, "template": {"spec": {**recorded_pod("x")["spec"]}}}}
     job["spec"]["template"]["spec"]["restartPolicy"] = "Never"
     owner = {"controller": True, "kind": "Job", "name": "train", "apiVersion": "batch/v1", "uid": "x"}
+    # SimKube drops the service account of a pod, but not the volume with its token.
+    token = {"name": "kube-api-access-x", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}
+    mounted = recorded_pod("alone")
+    mounted["spec"]["volumes"] = [token]
+    mounted["spec"]["containers"][0]["volumeMounts"] = [{"name": token["name"], "mountPath": "/token"}]
     trace = {
         "version": 2,
         "config": {},
         "events": [
-            {"ts": 1000, "applied_objs": [NODE, job], "deleted_objs": []},
+            {"ts": 1000, "applied_objs": [NODE, mounted, job], "deleted_objs": []},
             {
                 "ts": 1010,
                 "applied_objs": [recorded_pod("train-1", ownerReferences=[owner])],
@@ -337,12 +422,12 @@ def test_a_trace_of_simkube_is_read_with_the_lifetimes_of_its_pods() -> None:
         "pod_lifecycles": {("batch/v1.Job", "default/train"): {5: [{"Finished": [1000, 1030]}, "Empty"]}},
     }
     data = msgspec.msgpack.encode(trace)
-    assert kinds(data) == [(0, "Node", False), (0, "Job", False), (90, "Job", True)]
-    template = read_bytes(data).arrivals[1].object
+    assert kinds(data) == [(0, "Node", False), (0, "Pod", False), (0, "Job", False), (90, "Job", True)]
+    template = read_bytes(data).arrivals[2].object
     assert template is not None
     annotations = template["spec"]["template"]["metadata"]["annotations"]
     assert annotations == {"schedviz/run-seconds": "30"}
-    assert play(data, b"", seconds=100).a.bound == 2
+    assert play(data, b"", seconds=100).a.bound == 3
 
 
 def test_two_configurations_are_played_beside_each_other(
@@ -362,3 +447,5 @@ def test_two_configurations_are_played_beside_each_other(
     assert "pods bound" in capsys.readouterr().out
     assert main(["play", str(tmp_path / "none.csv")]) == 1
     assert "No such file" in capsys.readouterr().err
+    assert main(["play", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"play: {tmp_path}: Is a directory\n"

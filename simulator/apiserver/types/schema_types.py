@@ -40,6 +40,7 @@ _ENTRY = _object(
     until=_STRING,
     object={"type": "object"},
     delete={"type": "boolean"},
+    change={"type": "boolean"},
 )
 
 _CREATED = _object(created={"type": "array", "items": {"type": "integer", "format": "int64"}})

@@ -69,6 +69,29 @@ def test_an_entry_deletes_the_object_that_it_names() -> None:
         lab.create(timetable({"at": "1s", "object": {"apiVersion": "v1", "kind": "Pod"}, "delete": True}))
 
 
+def test_an_entry_changes_the_object_that_it_names() -> None:
+    named = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "there"}}
+    wrong = named | {"spec": {"containers": []}}
+    lab = Lab()
+    given = pod("there")
+    given["metadata"]["labels"] = {"kept": "1", "dropped": "1"}
+    lab.create(given)
+    labels = {"added": "1", "dropped": None}
+    lab.create(
+        timetable(
+            {"at": "1s", "object": named | {"metadata": {"name": "there", "labels": labels}}, "change": True},
+            {"at": "2s", "object": named | {"metadata": {"name": "none-such"}}, "change": True},
+            {"at": "3s", "object": wrong, "change": True},
+        )
+    )
+    lab.run(10)
+    assert lab.api.objects["pods"]["default/there"]["metadata"]["labels"] == {"kept": "1", "added": "1"}
+    [refused] = lab.of(trace.CreateRefused)
+    assert (refused.entry, lab.seconds(refused)) == (2, 3)
+    with pytest.raises(StatusError, match=r"spec.entries\[0\].change: Forbidden"):
+        lab.create(timetable({"at": "1s", "object": named, "change": True, "delete": True}))
+
+
 def test_entries_are_created_once_or_repeatedly_until_their_end() -> None:
     lab = Lab()
     lab.create(
