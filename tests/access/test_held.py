@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from schedviz.access.links import withdraw_link
 from schedviz.access.record import read_record
 from schedviz.lessons import start
-from schedviz.lessons.catalogue import lessons
+from schedviz.lessons.catalogue import COURSE, lesson_folders, lessons
 from schedviz.rooms.room import sandbox_name
 from schedviz.routes import routes
 from schedviz.store import Store
@@ -146,7 +146,11 @@ class Browser(Client):
         return environ
 
 
-PLACES: Final = [f"/lessons/{next(iter(lessons()))}/", "/ideas/preemption/example/", "/guides/preemption/"]
+PLACES: Final = [
+    f"/lessons/{lesson_folders(COURSE)[0].name}/",
+    "/ideas/preemption/example/",
+    "/guides/preemption/",
+]
 
 
 @pytest.mark.parametrize("path", PLACES)

@@ -5,11 +5,10 @@ from typing import get_args
 
 import pytest
 
-from schedviz.lessons.catalogue import COURSE, lesson_folders
+from schedviz.lessons.catalogue import COURSE, lesson_folders, lessons
 from schedviz.lessons.lesson import Lesson, Misconception
-from schedviz.lessons.read_lesson import read_lesson
 
-LESSONS = {folder.name: read_lesson(folder) for folder in lesson_folders(COURSE)}
+NAMES = [folder.name for folder in lesson_folders(COURSE)]
 LEVELS = 3
 
 
@@ -23,24 +22,24 @@ def tagged(lesson: Lesson) -> set[Misconception]:
 
 
 def test_the_lessons_are_numbered_and_the_levels_come_last() -> None:
-    course = sorted(LESSONS.values(), key=lambda lesson: lesson.order)
+    course = sorted((lessons()[name] for name in NAMES), key=lambda lesson: lesson.order)
     assert [lesson.order for lesson in course] == [*range(1, len(course) + 1)]
     assert [lesson.par is not None for lesson in course] == [False] * (len(course) - LEVELS) + [True] * LEVELS
 
 
 def test_each_misconception_is_corrected_by_one_lesson() -> None:
-    corrected = Counter(found for lesson in LESSONS.values() for found in lesson.misconceptions)
+    corrected = Counter(found for name in NAMES for found in lessons()[name].misconceptions)
     assert corrected == dict.fromkeys(get_args(Misconception), 1)
 
 
-@pytest.mark.parametrize("name", sorted(LESSONS))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_shows_the_misconceptions_that_it_corrects(name: str) -> None:
-    assert set(LESSONS[name].misconceptions) == tagged(LESSONS[name])
+    assert set(lessons()[name].misconceptions) == tagged(lessons()[name])
 
 
-@pytest.mark.parametrize("name", sorted(LESSONS))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_is_short_and_in_both_languages(name: str) -> None:
-    lesson = LESSONS[name]
+    lesson = lessons()[name]
     assert {*lesson.texts} >= {"en", "zh-hans"}
     assert 3 <= lesson.minutes <= 8
     assert len(lesson.steps) <= 5

@@ -8,16 +8,17 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from schedviz.lessons import evaluate
-from schedviz.lessons.catalogue import COURSE, lesson_folders
+from schedviz.lessons.catalogue import COURSE, lesson_folders, lessons
 from schedviz.lessons.lesson import Action, Lesson
-from schedviz.lessons.read_lesson import read_lesson
 from schedviz.lessons.situation import KINDS
 from tests.amounts import sample
 
 from .wrong_acts import Act, Learner, acts_at
 
-LESSONS = [read_lesson(folder) for folder in lesson_folders(COURSE)]
-each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+
+@pytest.fixture(params=[folder.name for folder in lesson_folders(COURSE)])
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    return lessons()[request.param]
 
 
 def checked_steps(lesson: Lesson) -> Iterator[int]:
@@ -49,7 +50,6 @@ def is_begun(lesson: Lesson, number: int, act: Act) -> bool:
 
 
 @pytest.mark.sampled
-@each_lesson
 def test_no_wrong_acts_end_a_lesson_without_a_way_on(lesson: Lesson) -> None:
     faults = [
         f"{lesson.steps[number].id}: {', '.join(act.name for act in acts)}: {fault}"
@@ -107,14 +107,12 @@ def _place_of(action: Action) -> str:
     return f"{variable}/{manifest['metadata']['name']}"
 
 
-@each_lesson
 def test_a_skipped_step_leaves_a_way_on(lesson: Lesson) -> None:
     for number in range(len(lesson.steps) - 1):
         learner = Learner(lesson, number)
         assert find_fault_later(learner) == "", lesson.steps[number].id
 
 
-@each_lesson
 def test_nothing_is_said_at_the_beginning_of_a_step_and_there_is_nothing_to_undo(lesson: Lesson) -> None:
     for number, step in enumerate(lesson.steps):
         learner = Learner(lesson, number)
@@ -122,7 +120,6 @@ def test_nothing_is_said_at_the_beginning_of_a_step_and_there_is_nothing_to_undo
         assert not learner.has_acted, step.id
 
 
-@each_lesson
 def test_a_name_that_is_nearly_right_gets_a_hint_at_once(lesson: Lesson) -> None:
     for number in checked_steps(lesson):
         for act in acts_at(Learner(lesson, number)):
@@ -135,7 +132,6 @@ def test_a_name_that_is_nearly_right_gets_a_hint_at_once(lesson: Lesson) -> None
             assert learner.hint or learner.complete, (lesson.steps[number].id, act.name)
 
 
-@each_lesson
 def test_an_answer_ends_no_step(lesson: Lesson) -> None:
     for number, step in enumerate(lesson.steps):
         for choice in step.question.choices if step.question else []:

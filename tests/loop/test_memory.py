@@ -42,6 +42,7 @@ def count_reachable(root: object) -> int:
 
 def count_cached_forever() -> dict[str, int]:
     """How many results the functions have that keep all of them, by the function's name."""
+    gc.unfreeze()  # the functions are among what was frozen after the collection of the tests
     wrappers: list[_lru_cache_wrapper[Any]] = [
         found for found in gc.get_objects() if isinstance(found, _lru_cache_wrapper)
     ]
