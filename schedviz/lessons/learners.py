@@ -91,20 +91,21 @@ class Learners:
         changed meanwhile, and nothing was stored."""
         return self._replace(learner, lesson, _encoder.encode(before), before, after)
 
+    def store_all(self, lesson: Lesson, changes: Mapping[str, tuple[Progress, Progress]]) -> dict[str, bool]:
+        """Store changes of learners, each from the first progress to the second, as :meth:`store` does. Two
+        round trips."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for learner, (before, after) in changes.items():
+                arguments = _arguments(lesson, _encoder.encode(before), before, after)
+                self._save([_key(learner)], arguments, client=pipe)
+            return dict(zip(changes, map(bool, pipe.execute()), strict=True))
+
     def _replace(
         self, learner: str, lesson: Lesson, stored: bytes, before: Progress, after: Progress
     ) -> bool:
         if after == before:
             return True
-        counted = [_MISCONCEPTION + each for each in find_misconceptions(lesson, before, after)]
-        arguments: list[str | bytes | int] = [
-            lesson.name,
-            stored,
-            _encoder.encode(after),
-            KEPT_SECONDS,
-            *counted,
-        ]
-        return bool(self._save([_key(learner)], arguments))
+        return bool(self._save([_key(learner)], _arguments(lesson, stored, before, after)))
 
     def progress(self, learner: str, lesson: str) -> Progress | None:
         """Return the progress in a lesson; None = the learner has not begun it."""
@@ -160,6 +161,12 @@ class Learners:
         """Delete all that is stored of some learners."""
         if keys := [_key(learner) for learner in learners]:
             self._redis.delete(*keys)
+
+
+def _arguments(lesson: Lesson, stored: bytes, before: Progress, after: Progress) -> list[str | bytes | int]:
+    """Return the arguments of _SAVE."""
+    counted = [_MISCONCEPTION + each for each in find_misconceptions(lesson, before, after)]
+    return [lesson.name, stored, _encoder.encode(after), KEPT_SECONDS, *counted]
 
 
 def _key(learner: str) -> str:

@@ -5,7 +5,7 @@ begin it again."""
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -72,22 +72,31 @@ def begin_work(
     act: Callable[[int], object],
     *,
     change: Callable[[], object] = lambda: None,
+    together: Callable[[], Collection[int]] = lambda: (),
     place: Place | None = None,
 ) -> None:
     """Call ``act`` with each number, in a thread. change: changes the room, before; it is not called if there
-    is other work. place: where the act puts learners, whose numbers these are; then the room gets its
-    :class:`Outcome`. Raises RoomBusy."""
+    is other work. together: does the act for some of the numbers, in a few round trips, and returns them: if
+    they are all, the work is finished on return. place: where the act puts learners, whose numbers these are;
+    then the room gets its :class:`Outcome`. Raises RoomBusy."""
     work = Work(kind, len(numbers))
     _take(store, code, work)
     try:
         change()
         if kind in CREATING:
             Rooms(store).change(code, placed=store.wall(), outcome=None)
+        done = together()
+        if done and len(done) == len(numbers):
+            if place:
+                _note_outcome(store, code, place, numbers, [])
+            _give_up(store, code)
+            notify_learners(code)
+            return
     except BaseException:
         _give_up(store, code)
         raise
     notify_teacher(code)
-    _threads().submit(_work, store, code, work, [*numbers], act, place=place)
+    _threads().submit(_work, store, code, work, [*numbers], act, done=done, place=place)
 
 
 @contextmanager
@@ -118,33 +127,40 @@ def _work(
     numbers: list[int],
     act: Callable[[int], object],
     *,
+    done: Collection[int],
     place: Place | None,
 ) -> None:
+    """done: the numbers for which it was done before."""
     failed: list[NotDone] = []
+    left = [each for each in numbers if each not in done]
     try:
         began = time.monotonic()
-        for done, number in enumerate(numbers, 1):
+        for count, number in enumerate(left, len(done) + 1):
             if missed := _do(code, act, number):
                 failed.append(missed)
-            if time.monotonic() - began < BATCH_SECONDS and done < len(numbers):
+            if time.monotonic() - began < BATCH_SECONDS and count < len(numbers):
                 continue
-            work = replace(work, done=done)
+            work = replace(work, done=count)
             store.redis.set(_key(code), msgspec.json.encode(work), ex=SILENT_SECONDS)
             notify_teacher(code)
             time.sleep(PAUSE_SECONDS)
             began = time.monotonic()
         if place:
-            seen = Rooms(store).read(code)
-            moved = [each for each in numbers if all(each != one.number for one in failed)]
-            away = tuple(each for each in moved if not seen.is_online(each))
-            outcome = Outcome(
-                lesson=place.lesson, step=place.step, moved=len(moved), away=away, failed=tuple(failed)
-            )
-            Rooms(store).change(code, outcome=outcome)
+            _note_outcome(store, code, place, numbers, failed)
     finally:
         _give_up(store, code)
         notify_teacher(code)
         notify_learners(code)  # their pages show the new step, or load the new sandbox
+
+
+def _note_outcome(
+    store: Store, code: str, place: Place, numbers: Sequence[int], failed: Sequence[NotDone]
+) -> None:
+    seen = Rooms(store).read(code)
+    moved = [each for each in numbers if all(each != one.number for one in failed)]
+    away = tuple(each for each in moved if not seen.is_online(each))
+    outcome = Outcome(lesson=place.lesson, step=place.step, moved=len(moved), away=away, failed=tuple(failed))
+    Rooms(store).change(code, outcome=outcome)
 
 
 def _do(code: str, act: Callable[[int], object], number: int) -> NotDone | None:

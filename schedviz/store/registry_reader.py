@@ -39,16 +39,18 @@ class RegistryReader:
 
     def sandboxes(self) -> list[Meta]:
         """Return the descriptions of all sandboxes, oldest first, without those that cannot be decoded."""
-        stored = self._read_each(
-            self.names(), lambda pipe, name: pipe.hget(Keys.of(name).state, "meta"), None
-        )
-        metas: list[Meta] = []
+        return sorted(self.metas(self.names()).values(), key=lambda meta: (meta.created, meta.name))
+
+    def metas(self, names: Iterable[str]) -> dict[str, Meta]:
+        """Return the descriptions of those of these sandboxes that exist and can be decoded, by name."""
+        stored = self._read_each(names, lambda pipe, name: pipe.hget(Keys.of(name).state, "meta"), None)
+        metas: dict[str, Meta] = {}
         for name, meta in stored.items():
             if meta is None:
                 continue  # it is being created or deleted, or its server does not answer
             with suppress(Unreadable):
-                metas.append(codec.decode_meta(name, meta))
-        return sorted(metas, key=lambda meta: (meta.created, meta.name))
+                metas[name] = codec.decode_meta(name, meta)
+        return metas
 
     def summaries(self, counted: Sequence[str]) -> tuple[list[Summary], dict[str, str]]:
         """Return the summaries of all sandboxes, oldest first, with the numbers of objects of the resources

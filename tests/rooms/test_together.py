@@ -8,6 +8,7 @@ from django.test import Client
 
 from schedviz.lessons.learners import Learners
 from schedviz.lessons.lesson import Lesson
+from schedviz.rooms import work
 from schedviz.rooms.learners import room_lessons
 from schedviz.rooms.notice import room_notice
 from schedviz.rooms.room import learner_id, sandbox_name
@@ -101,6 +102,33 @@ def test_the_teacher_reads_who_was_not_moved_and_why(
     chinese = text(teacher.get(f"/rooms/{code}/teach/", headers={"Accept-Language": "zh-hans"}))
     assert "Bo\uff08too many sandboxes\uff09" in chinese
     assert "Not moved" not in chinese
+
+
+@in_lesson
+def test_learners_in_the_lesson_are_moved_together_before_the_answer(
+    code: str, teacher: Client, store: Store, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the section of a plan as by itself; their pages are told once, when all are there."""
+    for name in ("Ada", "Bo"):
+        join(code, name)
+    monkeypatch.delattr(acts, "set_step")
+    steps: list[list[int]] = []
+
+    def note(code: str) -> None:
+        found = Learners(store.redis).progress_of(
+            [learner_id(code, number) for number in (1, 2)], lesson.name
+        )
+        steps.append([each.step for each in found.values()])
+
+    for module in (acts, plan, work):
+        monkeypatch.setattr(module, "notify_learners", note)
+    do(teacher, code, "plan", plan=f"5 lesson {lesson.name} 2")
+    steps.clear()
+    do(teacher, code, "step", place=f"{lesson.name}/2", sandboxes="")
+    do(teacher, code, "section 0")
+    assert steps == [[2, 2], [1, 1]]
+    assert find_work(store, code) is None
+    assert Rooms(store).find(code).section == 0
 
 
 @in_lesson

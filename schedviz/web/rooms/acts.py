@@ -1,6 +1,6 @@
 """The Django views of the buttons of the teacher's view."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from schedviz.lessons.offline import NotReached
 from schedviz.rooms import sandboxes
 from schedviz.rooms.create_sandboxes import start_sandbox
-from schedviz.rooms.learners import room_lessons, set_step
+from schedviz.rooms.learners import room_lessons, set_step, set_step_together
 from schedviz.rooms.notify import notify_learners, notify_teacher
 from schedviz.rooms.room import (
     HINT_AT_MOST,
@@ -129,22 +129,25 @@ def _set_step(request: HttpRequest, seen: Seen, argument: str) -> str:
     if request.POST.get("sandboxes") == "prepared":
         put_step(default_store(), seen, lesson, step)
     else:
-        _put_all(seen, name, step)
+        _put_all(seen, name, step, {})
     return ""
 
 
-def _put_all(seen: Seen, name: str, step: int) -> None:
-    """Put all learners at a step of a lesson, whose sandboxes stay as they are. Raises RoomBusy."""
+def _put_all(seen: Seen, name: str, step: int, changes: Mapping[str, Any]) -> None:
+    """Put all learners at a step of a lesson, whose sandboxes stay as they are. changes: the fields of the
+    room that change, too. Raises RoomBusy."""
     store, lesson = default_store(), room_lessons()[name]
     # Where those begin who are in another lesson.
     room = replace(seen.room, lesson=name, step=step)
+    members = [each.number for each in seen.members]
     begin_work(
         store,
         room.code,
         "step",
-        [each.number for each in seen.members],
+        members,
         lambda number: set_step(store, room, number, lesson, step),
-        change=lambda: Rooms(store).change(room.code, lesson=name, step=step),
+        change=lambda: Rooms(store).change(room.code, lesson=name, step=step, **changes),
+        together=lambda: set_step_together(store, room, members, lesson, step),
         place=Place(name, step),
     )
 

@@ -1,8 +1,8 @@
 """The plan of a room: its sections in order, which the teacher writes as lines and begins one by one."""
 
 import re
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from django.http import HttpRequest
 from django.utils.translation import get_language, gettext
@@ -29,8 +29,8 @@ BEGINNERS: Final = """\
 """
 """The template for 90 minutes with beginners, in a room for the course."""
 
-PutAll = Callable[[Seen, str, int], None]
-"""Puts all learners at a step of a lesson."""
+PutAll = Callable[[Seen, str, int, Mapping[str, Any]], None]
+"""Puts all learners at a step of a lesson, and changes fields of the room."""
 
 
 class SectionView(NamedTuple):
@@ -102,17 +102,18 @@ def begin_section(seen: Seen, argument: str, put_all: PutAll) -> str:
         sandboxes.pause_all(store, seen)
     elif room.paused:
         sandboxes.resume_all(store, seen)
-    if section.kind == "lesson":
-        put_all(seen, section.lesson, section.step)
     now = store.wall()
-    Rooms(store).change(
-        room.code,
-        section=number,
-        section_began=now,
-        discussion=section.kind == "discussion",
-        went_on=now,
-    )
-    notify_learners(room.code)
+    changes = {
+        "section": number,
+        "section_began": now,
+        "discussion": section.kind == "discussion",
+        "went_on": now,
+    }
+    if section.kind == "lesson":
+        put_all(seen, section.lesson, section.step, changes)
+    else:
+        Rooms(store).change(room.code, **changes)
+        notify_learners(room.code)
     return ""
 
 
