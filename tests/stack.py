@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Lock
 
 import psutil
 
@@ -56,19 +57,50 @@ class Log:
 class Stack:
     """``logs``: of the processes of the server, then the workers, then the job runner."""
 
-    def __init__(self, port: int, store: Store, logs: list[Log], redis_pid: int = 0) -> None:
+    def __init__(self, port: int, store: Store, logs: list[Log], redis: EmbeddedRedis | None = None) -> None:
         self.port = port
         self.store = store
         self.logs = logs
-        self.redis_pid = redis_pid
+        self.redis = redis
+        self._restarting = Lock()
 
-    def restart_server(self) -> None:
-        """Stop the first process of the server, and start it again on the same port."""
-        log = self.logs[0]
-        log.process.stop()
-        log.process = Process(log.process.arguments, log.process.log, log.process.environment)
-        log.restart()
-        eventually(lambda: log.process.alive() and is_listening(log), "the server answers")
+    def restart(self) -> None:
+        """Stop all processes, Redis last, and start them again, each at its address."""
+        with self._restarting:
+            for log in self.logs:
+                log.process.stop()
+            assert self.redis, "the stack has its own"
+            self.redis.stop()
+            self.redis.start_again()
+            for log in self.logs:
+                log.process = Process(log.process.arguments, log.process.log, log.process.environment)
+                log.restart()
+            self.wait()
+
+    @contextmanager
+    def unless_restarting(self) -> Iterator[bool]:
+        """Context manager: yield whether no restart is under way; none begins before the block ends."""
+        is_free = self._restarting.acquire(blocking=False)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                self._restarting.release()
+
+    def wait(self) -> None:
+        """Wait until the server answers and the workers live."""
+        servers = [log for log in self.logs if log.name.startswith("server")]
+        workers = [log for log in self.logs if log.name.startswith("worker")]
+        eventually(
+            lambda: all(log.process.alive() and is_listening(log) for log in servers), "the server answers"
+        )
+        eventually(
+            lambda: (
+                all(log.process.alive() for log in self.logs)
+                and len(living_workers(self.store)) >= len(workers)
+            ),
+            "the workers live",
+        )
 
 
 @contextmanager
@@ -106,17 +138,9 @@ def running(
             log = Log(name, Process(command, directory / f"{name}.log", environment))
             ends.callback(lambda log=log: log.process.stop())
             logs.append(log)
-        eventually(
-            lambda: all(
-                logs[number].process.alive() and is_listening(logs[number]) for number in range(web_processes)
-            ),
-            "the server answers",
-        )
-        eventually(
-            lambda: all(log.process.alive() for log in logs) and len(living_workers(store)) >= workers,
-            "the workers live",
-        )
-        yield Stack(port, store, logs, redis.process.pid)
+        stack = Stack(port, store, logs, redis)
+        stack.wait()
+        yield stack
 
 
 def numbered(name: str, count: int) -> list[str]:

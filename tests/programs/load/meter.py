@@ -60,14 +60,16 @@ class Meter:
     async def _sample(self) -> None:
         while True:
             await asyncio.sleep(EVERY_SECONDS)
-            self._readings.append(self._read())
+            with self._stack.unless_restarting() as is_whole:
+                if is_whole:
+                    self._readings.append(self._read())
 
     def _read(self) -> Reading:
         return Reading(self.processes, self._redis)
 
     @property
     def processes(self) -> dict[str, psutil.Process]:
-        """The present ones: the server may be started again meanwhile."""
+        """The present ones: they may be started again meanwhile."""
         return processes(self._stack)
 
     @property
@@ -122,8 +124,13 @@ class Meter:
 
 
 def processes(stack: Stack) -> dict[str, psutil.Process]:
+    assert stack.redis, "the stack has its own"
     found = {log.name: psutil.Process(log.process.popen.pid) for log in stack.logs}
-    return {**found, "Redis": psutil.Process(stack.redis_pid), "load program": psutil.Process(os.getpid())}
+    return {
+        **found,
+        "Redis": psutil.Process(stack.redis.process.pid),
+        "load program": psutil.Process(os.getpid()),
+    }
 
 
 def cpu_seconds(process: psutil.Process) -> float:

@@ -47,7 +47,7 @@ async def measured(stack: Stack, options: Options) -> Table:
             lessons()[options.lesson],
             options,
             server_cpu=server_cpu,
-            restart=stack.restart_server,
+            restart=stack.restart,
         )
         await workshop.run()
     title = f"workshop: {options.learners} learners, the lesson {options.lesson}, {meter.seconds:.0f} s"

@@ -45,7 +45,9 @@ class Memory:
 
     async def _sample(self) -> None:
         while True:
-            self._read()
+            with self._stack.unless_restarting() as is_whole:
+                if is_whole:
+                    self._read()
             await asyncio.sleep(EVERY_SECONDS)
 
     def _read(self) -> None:

@@ -114,8 +114,8 @@ class Workshop:
     async def _meet(
         self, teacher: Teacher, acts: Acts, meeting: Meeting, removed: Learner, sites: Sequence[Visitor]
     ) -> None:
-        """The sections of the plan in which the class is together. In the break the server is restarted, and
-        a learner who joined by mistake is removed."""
+        """The sections of the plan in which the class is together. In the break all processes are restarted,
+        and a learner who joined by mistake is removed."""
         if meeting.question < 0:
             meeting.goes_on.set()
             return
@@ -125,16 +125,16 @@ class Workshop:
         await removed.leave()  # its page would be refused from now on
         await teacher.do("remove", to=str(removed.number))
         if self._restart:
-            await self._restart_server(self._restart, sites)
+            await self._restart_all(self._restart, sites)
         page = await teacher.site.get(f"/rooms/{teacher.code}/teach/")
         if removed.number in rows_of(page):
             self.faults.append("the teacher's view shows the learner who was removed")
         await acts.go_on()
         meeting.goes_on.set()
 
-    async def _restart_server(self, restart: Callable[[], None], sites: Sequence[Visitor]) -> None:
-        """Restart the server, and wait until all pages are connected again. What they say meanwhile is no
-        fault."""
+    async def _restart_all(self, restart: Callable[[], None], sites: Sequence[Visitor]) -> None:
+        """Restart Redis, the server and the workers, and wait until all pages are connected again. What they
+        say meanwhile is no fault."""
         known = [len(site.errors) for site in sites]
         viewers = [each.viewer for each in self.learners if each.viewer and each.number]
         before = [each.wholes for each in viewers]
@@ -146,7 +146,7 @@ class Workshop:
                 while any(each.wholes == count for each, count in zip(viewers, before, strict=True)):
                     await asyncio.sleep(0.05)
         self.figures += [
-            one("restart: the server answers again", "ms", 1000 * (back - since)),
+            one("restart: the server answers and the workers live again", "ms", 1000 * (back - since)),
             one("restart: all pages are connected again", "ms", 1000 * (time.monotonic() - since)),
         ]
         missing = sum(each.wholes == count for each, count in zip(viewers, before, strict=True))
