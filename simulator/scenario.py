@@ -6,6 +6,8 @@ optionally ``every`` and ``until``, becomes an entry of the scenario's Timetable
 manifest."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
@@ -27,7 +29,15 @@ DEFAULT_PACE: Micros = 400_000
 
 
 class ScenarioError(ValueError):
-    """The file is not a valid scenario. The message is one line for users."""
+    """The file is not a valid scenario. The message is one line for users; ``problem`` is the message without
+    the place, which is a ``field`` of the ``document`` of this index."""
+
+    def __init__(self, problem: str, field: str = "", document: int = 0) -> None:
+        place = f"document {document + 1}, {field}" if document else field
+        super().__init__(f"{place}: {problem}" if place else problem)
+        self.problem = problem
+        self.field = field
+        self.document = document
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -50,21 +60,23 @@ def load_scenario(text: str) -> Scenario:
     found = parse_documents(text)
     if not found or found[0].get("kind") != "Scenario" or found[0].get("apiVersion") != API_VERSION:
         raise ScenarioError(f"the first document must be of kind Scenario, apiVersion {API_VERSION}")
-    name, spec = found[0].get("metadata", {}).get("name"), found[0].get("spec", {})
+    name, spec = _mapping(found[0], "metadata").get("name"), _mapping(found[0], "spec")
     if not isinstance(name, str) or not name:
-        raise ScenarioError("metadata.name: the scenario needs a name")
+        raise ScenarioError("the scenario needs a name", "metadata.name")
     seed = spec.get("seed", 0)
     if not isinstance(seed, int):
-        raise ScenarioError("spec.seed: must be an integer")
-    try:
+        raise ScenarioError("must be an integer", "spec.seed")
+    if not isinstance(spec.get("config"), dict | None):
+        raise ScenarioError("must be of type object", "spec.config")
+    with _at("spec.queue"):
         queue = read_queue_version(spec.get("queue", QueueVersion.KUBERNETES))
-    except ValueError as failure:
-        raise ScenarioError(f"spec.queue: {failure}") from None
+    with _at("spec.pace"):
+        pace = durations.parse_duration(spec["pace"]) if "pace" in spec else DEFAULT_PACE
     features = _features(spec)
     manifests, entries = [], []
     documents = [
         (number, copy)
-        for number, document in enumerate(found[1:], start=2)
+        for number, document in enumerate(found[1:], start=1)
         for copy in _copies(number, document)
     ]
     for number, document in documents:
@@ -82,7 +94,7 @@ def load_scenario(text: str) -> Scenario:
         title=str(spec.get("title") or name),
         summary=str(spec.get("summary") or ""),
         seed=seed,
-        pace=durations.parse_duration(spec["pace"]) if "pace" in spec else DEFAULT_PACE,
+        pace=pace,
         config=spec.get("config"),
         queue=queue,
         features=features,
@@ -94,13 +106,30 @@ def _features(spec: Manifest) -> Features:
     """Return what ``kubernetes`` and ``featureGates`` of a scenario say."""
     gates = spec.get("featureGates", {})
     if not isinstance(gates, dict) or not all(isinstance(value, bool) for value in gates.values()):
-        raise ScenarioError("spec.featureGates: must be a mapping of names to true or false")
+        raise ScenarioError("must be a mapping of names to true or false", "spec.featureGates")
     try:
         return read_features(str(spec.get("kubernetes", DEFAULT_FEATURES.version.patch)), gates)
     except UnknownVersion as failure:
-        raise ScenarioError(f"spec.kubernetes: {failure}") from None
+        raise ScenarioError(str(failure), "spec.kubernetes") from None
     except FeatureGateError as failure:
-        raise ScenarioError(f"spec.featureGates: {failure}") from None
+        raise ScenarioError(str(failure), "spec.featureGates") from None
+
+
+def _mapping(document: Manifest, field: str) -> Manifest:
+    """Return a field that is a mapping; {} = it is missing. Raises ScenarioError."""
+    found = document.get(field, {})
+    if not isinstance(found, dict):
+        raise ScenarioError("must be of type object", field)
+    return found
+
+
+@contextmanager
+def _at(field: str, document: int = 0) -> Iterator[None]:
+    """Context manager: raise a ValueError as ScenarioError of a field."""
+    try:
+        yield
+    except ValueError as failure:
+        raise ScenarioError(str(failure), field, document) from None
 
 
 def _copies(number: int, document: Manifest) -> list[Manifest]:
@@ -110,22 +139,21 @@ def _copies(number: int, document: Manifest) -> list[Manifest]:
         return [document]
     copies = document["copies"]
     if not isinstance(copies, int) or not 1 <= copies <= MAX_COPIES:
-        raise ScenarioError(f"document {number}, copies: must be a number from 1 to {MAX_COPIES}")
+        raise ScenarioError(f"must be a number from 1 to {MAX_COPIES}", "copies", number)
     rest = {field: value for field, value in document.items() if field != "copies"}
-    metadata = rest.get("metadata") or {}
+    metadata = rest.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
     named = _NUMBERED.fullmatch(str(metadata.get("name", "")))
     if named is None:
-        raise ScenarioError(f"document {number}, metadata.name: the name of copies must end with a number")
+        raise ScenarioError("the name of copies must end with a number", "metadata.name", number)
     first = int(named[2])
     return [rest | {"metadata": metadata | {"name": f"{named[1]}{first + i}"}} for i in range(copies)]
 
 
 def _check_times(number: int, times: dict[str, Any]) -> None:
     for field, text in times.items():
-        try:
+        with _at(field, number):
             durations.parse_duration(text)
-        except ValueError as error:
-            raise ScenarioError(f"document {number}, {field}: {error}") from None
 
 
 def _timetable(name: str, entries: list[Manifest]) -> Manifest:

@@ -1,6 +1,5 @@
 """Reads the prepared cluster of a lesson, which is a scenario."""
 
-import re
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,6 @@ from simulator.scenario import TIME_FIELDS, Scenario, ScenarioError, load_scenar
 
 START: Final[Micros] = 1_735_689_600 * SECOND
 """Simulated time at which a lesson is played without a server, as in ``python -m simulator run``."""
-_DOCUMENT: Final = re.compile(r"document (\d+), (\w+): ")
 
 
 def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]:
@@ -27,8 +25,8 @@ def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]
     except ManifestError as error:
         file.add_syntax_error(error)
         return None, file.mistakes
-    except (ScenarioError, ValueError) as error:
-        _add_scenario_error(file, str(error))
+    except ScenarioError as error:
+        file.add(error.field, error.problem, error.document)
         return None, file.mistakes
     documents = parse_documents(text)
     if len(scenario.manifests) > OBJECTS_AT_MOST:
@@ -47,16 +45,6 @@ def read_cluster(path: Path, text: str) -> tuple[Scenario | None, list[Mistake]]
         for field, message in error.causes:
             file.add(f"spec.config.{field}", message)
     return (None if file.mistakes else scenario), file.mistakes
-
-
-def _add_scenario_error(file: YamlFile, message: str) -> None:
-    """Add a message of the scenario's reader, which names the document and the field."""
-    found = _DOCUMENT.match(message)
-    if found:
-        file.add(found[2], message[found.end() :], int(found[1]) - 1)
-    else:
-        field, _, problem = message.partition(": ")
-        file.add(*((field, problem) if problem and " " not in field else ("", message)))
 
 
 def _document(documents: list[Manifest], manifest: Manifest) -> int:

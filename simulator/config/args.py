@@ -2,13 +2,19 @@
 
 A plugin declares its arguments as a subclass of :class:`Args` (``Plugin.args_type``)."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 
 from simulator.kernel.prepared_types import prepared
 from simulator.versions.features import Features
+
+_FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_TYPE: Final = re.compile(r"Expected `(\w+)")
+_TYPES: Final = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+"""msgspec's names of types -> those of the API server."""
 
 Cause = tuple[str, str]
 """The field path and message of an error."""
@@ -55,7 +61,23 @@ def decode_args(
     return args, causes
 
 
+def check_type(value: Any, kind: type[msgspec.Struct], path: str) -> Iterator[Cause]:
+    """Yield the error of a value at a path that is not of a type."""
+    try:
+        msgspec.convert(value, prepared(kind))
+    except msgspec.ValidationError as failure:
+        place, message = to_cause(failure)
+        yield f"{path}{'' if place.startswith('[') else '.'}{place}" if place else path, message
+
+
 def to_cause(failure: msgspec.ValidationError) -> Cause:
-    """Split msgspec's message "... - at `$.a[0].b`" into path and message."""
+    """Return the path and the message of msgspec's "... - at `$.a[0].b`". Faults that manifests have, too,
+    are named as the API server names them."""
     message, _, place = str(failure).partition(" - at `$")
-    return place.rstrip("`").lstrip("."), message
+    path = place.rstrip("`").lstrip(".")
+    if field := _FIELD.fullmatch(message):
+        path = f"{path}.{field[2]}" if path else field[2]
+        return path, "Required value" if field[1] == "missing required" else f'unknown field "{path}"'
+    if wanted := _TYPE.match(message):
+        return path, f"must be of type {_TYPES.get(wanted[1], wanted[1])}"
+    return path, message

@@ -165,7 +165,7 @@ def load_configuration(
         if not profile.scheduler_name:
             causes.append((f"profiles[{i}].schedulerName", "Required value"))
         if any(p.scheduler_name == profile.scheduler_name for p in read.profiles[:i]):
-            causes.append((f"profiles[{i}].schedulerName", f"Duplicate value: {profile.scheduler_name!r}"))
+            causes.append((f"profiles[{i}].schedulerName", f'Duplicate value: "{profile.scheduler_name}"'))
     causes += extenders.validate_extenders(read.extenders)
     if causes:
         raise ConfigError(causes)
@@ -203,7 +203,7 @@ def _merge_profile(
     given: dict[str, Any] = {}
     for i, entry in enumerate(read.plugin_config):
         if entry.name in given:
-            causes.append((f"{path}pluginConfig[{i}]", f"Duplicate value: {entry.name!r}"))
+            causes.append((f"{path}pluginConfig[{i}]", f'Duplicate value: "{entry.name}"'))
         given[entry.name] = entry.args
         _, wrong = decode_args(entry.name, entry.args, plugins, features)
         causes += [(f"{path}pluginConfig[{i}].args" + (f".{p}" if p else ""), m) for p, m in wrong]

@@ -1,14 +1,18 @@
 """NodeAffinity (pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go)."""
 
 from collections.abc import Iterator
+from typing import Final
 
+import msgspec
 import numpy as np
 
 from simulator.api import Manifest
+from simulator.apiserver import selector_validation
+from simulator.apiserver.status import Cause as StatusCause
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Bools, Ints
 from simulator.cluster.node_selectors import match_node_selector
-from simulator.config.args import Args, Cause
+from simulator.config.args import Args, Cause, check_type
 from simulator.framework.cluster_event import NODE, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.handle import Handle
@@ -38,28 +42,57 @@ from simulator.objects.node_selector import (
 )
 from simulator.objects.pod import Pod
 
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
 REASON_POD = unresolvable("node(s) didn't match Pod's node affinity/selector")
 REASON_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 REASON_CONFLICT = unresolvable("pod affinity terms conflict")
+
+
+class _Requirement(msgspec.Struct, forbid_unknown_fields=True):
+    key: str
+    operator: str
+    values: list[str] = []
+
+
+class _Term(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    match_expressions: list[_Requirement] = []
+    match_fields: list[_Requirement] = []
+
+
+class _Selector(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    node_selector_terms: list[_Term] = []
+
+
+class _Preferred(msgspec.Struct, forbid_unknown_fields=True):
+    weight: int
+    preference: _Term
+
+
+class _AddedAffinity(msgspec.Struct, forbid_unknown_fields=True):
+    required: _Selector | None = msgspec.field(name=REQUIRED, default=None)
+    preferred: list[_Preferred] | None = msgspec.field(name=PREFERRED, default=None)
 
 
 class NodeAffinityArgs(Args):
     added_affinity: Manifest | None = None
 
     def validate(self) -> Iterator[Cause]:
-        added = self.added_affinity or {}
-        for key in added:
-            if key not in (
-                "requiredDuringSchedulingIgnoredDuringExecution",
-                "preferredDuringSchedulingIgnoredDuringExecution",
-            ):
-                yield f"addedAffinity.{key}", "unknown field"
-        required = added.get("requiredDuringSchedulingIgnoredDuringExecution")
-        if required is not None and not (isinstance(required, dict) and required.get("nodeSelectorTerms")):
-            yield (
-                "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
-                "must have at least one node selector term",
-            )
+        added, path = self.added_affinity, "addedAffinity"
+        if added is None:
+            return
+        wrong = [*check_type(added, _AddedAffinity, path)]
+        yield from wrong
+        if wrong:
+            return
+        found: list[StatusCause] = []
+        if (required := added.get(REQUIRED)) is not None:
+            found += selector_validation.NODE_SELECTOR(required, f"{path}.{REQUIRED}")
+        for i, preferred in enumerate(added.get(PREFERRED) or ()):
+            place = f"{path}.{PREFERRED}[{i}].preference"
+            found += selector_validation.PREFERRED_TERM(preferred["preference"], place)
+        yield from ((each.field, each.message) for each in found)
 
 
 class NodeAffinity(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
@@ -73,8 +106,8 @@ class NodeAffinity(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin,
     def __init__(self, args: NodeAffinityArgs, handle: Handle) -> None:
         super().__init__(args, handle)
         added = args.added_affinity or {}
-        self.added = node_selector(added.get("requiredDuringSchedulingIgnoredDuringExecution"))
-        self.added_preferred = preferred_terms(added.get("preferredDuringSchedulingIgnoredDuringExecution"))
+        self.added = node_selector(added.get(REQUIRED))
+        self.added_preferred = preferred_terms(added.get(PREFERRED))
 
     def sign_pod(self, pod: Pod) -> Fragments:
         affinity = (pod.spec.get("affinity") or {}).get("nodeAffinity")

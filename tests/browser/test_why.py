@@ -150,7 +150,7 @@ def test_a_bound_pod_has_its_scores_side_by_side_and_an_evicted_one_what_would_h
     eventually(lambda: not sandbox.get("pods", "default/victim"), "the victim is gone")
     screen.goto(f"/s/{sandbox.name}/pods/default/victim/")
     part = screen.locator("#detail .why")
-    expect(part).to_contain_text("checkout preempted on node-1.")
+    expect(part).to_contain_text("checkout preempted pods on node-1.")
     expect(part).to_contain_text("Its priority, 0, is lower than that of checkout, 1")
     part.get_by_role("button", name="Find out").click()
     expect(part).to_contain_text("This pod has priority 1000 instead of 0.")

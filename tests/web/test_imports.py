@@ -107,16 +107,16 @@ def test_a_preview_stores_nothing(client: Client, store: Store) -> None:
     ("given", "said"),
     [
         ({"text": ""}, "Choose a file, or paste the text."),
-        ({"text": "a: [1"}, "line 2, column 1: not YAML"),
+        ({"text": "a: [1"}, "Line 2, column 1: A “,” or a closing “]” is missing"),
         (
             {"text": "NAME    STATUS   AGE\nn1      Ready    5d\n"},
-            "this is a table that kubectl get prints; use",
+            "This is a table that kubectl get prints. Make the file with this command: kubectl get nodes",
         ),
         (
             {"text": "kind: Secret\napiVersion: v1\nmetadata: {name: s}"},
-            "no object that the simulator uses",
+            "such as a Node or a Pod, but 1 Secret. Make it with this command: kubectl get nodes",
         ),
-        ({"text": as_list([node("n")]), "name": "no name"}, "a sandbox's name is at most 63"),
+        ({"text": as_list([node("n")]), "name": "no name"}, "The name of a sandbox has at most 63"),
     ],
 )
 def test_a_dump_that_cannot_be_imported_gets_a_message_and_the_text_is_kept(

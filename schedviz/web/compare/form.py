@@ -8,14 +8,15 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz import bundled_scenarios
+from schedviz.api.schedulers import with_value
 from schedviz.jobs.comparison_job import RECORDED, ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.web.forms.all_faults import Fault, faults_of
 from schedviz.web.forms.form_and_yaml import explain_faults
-from schedviz.web.reasons.faults import Explanation
+from schedviz.web.reasons.faults import Explanation, explain_cause
 from schedviz.web.reasons.yaml_faults import explain_text
 from simulator.api import SECOND, Manifest
-from simulator.apiserver.manifest import ManifestError, parse_manifests
+from simulator.apiserver.manifest import ManifestError, parse_documents, parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import Cause, StatusError
 from simulator.command_line.version_options import parse_gates
@@ -169,22 +170,30 @@ def _scenario(text: str) -> tuple[str, Scenario]:
         raise InvalidField("text", Explanation(gettext("Paste manifests first.")))
     if len(text) > MAX_TEXT:
         raise InvalidField("text", Explanation(gettext("At most %(n)s characters.") % {"n": MAX_TEXT}))
+    given, header = text, 0
     try:
         try:
             scenario = load_scenario(text)
         except ScenarioError:
             if "kind: Scenario" in text:
                 raise
-            text = HEADER + text
+            text, header = HEADER + text, 1
             scenario = load_scenario(text)
+        load(scenario.config, features=scenario.features)
         new_cluster(scenario.manifests, START, scenario.features)
     except ManifestError as error:
         raise InvalidField("text", explain_text(error)) from None
     except StatusError as error:
         # Without positions: a document of the text may be several objects.
         raise InvalidField("text", *explain_faults("", faults_of(error))) from None
-    except ValueError as error:  # among others ScenarioError
-        raise InvalidField("text", Explanation(str(error))) from None
+    except ScenarioError as error:
+        found = parse_documents(text)
+        cause = with_value(found[error.document] if found else {}, error.field, error.problem)
+        raise InvalidField("text", *explain_faults(given, [Fault(error.document - header, cause)])) from None
+    except ConfigError as error:
+        spec = parse_documents(text)[0]
+        causes = [with_value(spec, f"spec.config.{path}", problem) for path, problem in error.causes]
+        raise InvalidField("text", *explain_faults(given, [Fault(0, cause) for cause in causes])) from None
     return text, scenario
 
 
@@ -200,9 +209,9 @@ def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> Requested
         gates = parse_gates(posted.get(f"{side}_gates", "")[:MAX_GATES])
         features = chosen_features(own.features(), posted.get(f"{side}_kubernetes", ""), gates)
     except UnknownVersion as unknown:
-        raise InvalidField(f"{side}_kubernetes", Explanation(str(unknown))) from None
+        raise InvalidField(f"{side}_kubernetes", explain_cause(Cause("", str(unknown)))) from None
     except ValueError as wrong:  # among others FeatureGateError
-        raise InvalidField(f"{side}_gates", Explanation(str(wrong))) from None
+        raise InvalidField(f"{side}_gates", explain_cause(Cause("", str(wrong)))) from None
     config, queue = preset.config, preset.queue
     if preset.name == OWN:
         config, queue = own.config, own.queue
@@ -232,7 +241,7 @@ def _config(side: str, text: str, features: Features) -> Manifest:
     except ManifestError as error:
         raise InvalidField(f"{side}_yaml", explain_text(error)) from None
     except ConfigError as error:
-        faults = [Fault(0, Cause(path, message)) for path, message in error.causes]
+        faults = [Fault(0, with_value(found[0], path, message)) for path, message in error.causes]
         raise InvalidField(f"{side}_yaml", *explain_faults(text, faults)) from None
     return found[0]
 
@@ -241,7 +250,7 @@ def _duration_seconds(text: str) -> int:
     try:
         seconds = durations.parse_duration(text) // SECOND
     except ValueError as error:
-        raise InvalidField("until", Explanation(str(error))) from None
+        raise InvalidField("until", explain_cause(Cause("", str(error)))) from None
     if not 1 <= seconds <= MAX_SECONDS:
         raise InvalidField("until", Explanation(gettext("From 1s to 1h.")))
     return seconds

@@ -25,6 +25,7 @@ from schedviz.web.forms.gates import (
 )
 from schedviz.web.forms.scheduler import SchedulerForm, with_profile
 from schedviz.web.manifests.yaml import to_yaml
+from schedviz.web.reasons.faults import explain_cause
 from schedviz.web.sources import find_present
 from simulator.api import Manifest
 from simulator.apiserver.status import StatusError
@@ -113,7 +114,7 @@ def set_gates(source: Current, gates: Mapping[str, bool]) -> GatesView | None:
         if fields:
             schedulers.configure(source.sandbox, meta.config, fields, feature_gates=gates)
     except StatusError as refused:
-        error = "\n".join(map(str, refused.causes)) or refused.message
+        error = " ".join(explain_cause(fault.cause).text for fault in faults_of(refused))
         return present_gates(meta.features(), gates, error)
     return None
 

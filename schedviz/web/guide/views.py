@@ -19,6 +19,7 @@ from schedviz.web.guides import guide_in, guides
 from schedviz.web.home.views import render_home
 from schedviz.web.picture.load import load
 from schedviz.web.picture.picture import PODS
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 
@@ -32,7 +33,7 @@ def start_guide(request: HttpRequest, name: str) -> HttpResponse:
     try:
         sandbox = start_example(default_store(), guide.example, browser_id, new_record(request))
     except StatusError as refused:
-        return render_home(request, refused.message, status=refused.code)
+        return render_home(request, explain_refusal(refused), status=refused.code)
     response = redirect("sandbox", sandbox.name)
     write_browser_id(response, browser_id)
     begin_act(response, sandbox.meta().created, reverse("sandbox", args=[sandbox.name]))

@@ -25,6 +25,7 @@ from schedviz.web.answers import form_page
 from schedviz.web.guides import FIRST, guide_in
 from schedviz.web.home.cards import cards
 from schedviz.web.queues import QUEUES
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 from simulator.queueing.queue_version import QueueVersion
@@ -60,9 +61,9 @@ def post_sandbox(request: HttpRequest) -> HttpResponse:
     except KeyError:
         raise Http404 from None
     except StatusError as refused:
-        error = refused.message
+        error = explain_refusal(refused)
     except ValueError as wrong:
-        error = str(wrong)
+        error = explain_refusal(wrong)
     else:
         return redirect("sandbox", sandbox.name)
     return render_home(request, error, name, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -88,7 +89,7 @@ def start_over(request: HttpRequest, name: str) -> HttpResponse:
     try:
         made = examples.start_over(default_store(), meta, paused=request.POST.get("clock") == PAUSED)
     except StatusError as refused:
-        context["error"] = refused.message
+        context["error"] = explain_refusal(refused)
     else:
         response = redirect("sandbox", name)
         if guide_in(meta):

@@ -9,6 +9,7 @@ from schedviz.store.default import default_store
 from schedviz.web.browser_id import browser_id_of, read_browser_id, write_browser_id
 from schedviz.web.examples import start_example
 from schedviz.web.ideas import texts as ideas
+from schedviz.web.reasons.faults import explain_refusal
 from simulator.apiserver.status import StatusError
 
 
@@ -31,7 +32,7 @@ def start_idea(request: HttpRequest, name: str) -> HttpResponse:
     try:
         start_example(default_store(), ideas.example_of(name), browser_id, new_record(request))
     except StatusError as refused:
-        return render_idea(request, idea, refused.message, refused.code)
+        return render_idea(request, idea, explain_refusal(refused), refused.code)
     response = redirect("idea", name)
     response["Location"] += "#example"
     write_browser_id(response, browser_id)

@@ -7,7 +7,7 @@ web process either.
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -25,6 +25,7 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.default import default_store
 from schedviz.store.keys import PREFIX
 from schedviz.store.places import Places, Share
+from schedviz.web.reasons.yaml_faults import explain_file
 from simulator.api import SECOND, Change
 from simulator.commands.clean import CleanedHeader, CleanedObject
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
@@ -68,14 +69,17 @@ class TakenCluster(NamedTuple):
 def read_dump(dump: Path, shares: Sequence[Share]) -> Iterator[TakenCluster]:
     """Context manager: start to read a dump, and yield the cluster. Raises LimitExceeded, ImportFailed, the
     latter also while its changes are iterated."""
-    with read_by(["clean", "--lines", str(dump)], shares) as (first, objects):
+    with read_by(["clean", "--lines", str(dump)], {str(dump): ""}, shares) as (first, objects):
         yield TakenCluster(msgspec.json.decode(first, type=prepared(CleanedHeader)), objects)
 
 
 @contextmanager
-def read_by(command: Sequence[str], shares: Sequence[Share]) -> Iterator[tuple[bytes, Iterator[Change]]]:
+def read_by(
+    command: Sequence[str], names: Mapping[str, str], shares: Sequence[Share]
+) -> Iterator[tuple[bytes, Iterator[Change]]]:
     """Context manager: start a command of the simulator that reads files, and yield the first line of its
-    output, and the objects that it writes after it. Raises as :func:`read_dump`."""
+    output, and the objects that it writes after it. names: what the page calls the files, by path. Raises as
+    :func:`read_dump`."""
     places, holder = Places(default_store(), PLACES), token_hex(8)
     places.take(holder, SECONDS, shares)
     try:
@@ -86,7 +90,7 @@ def read_by(command: Sequence[str], shares: Sequence[Share]) -> Iterator[tuple[b
             timer = Timer(SECONDS, process.kill)
             timer.start()
             try:
-                first = _first_line(process, f"{command[0]}: ")
+                first = _first_line(process, f"{command[0]}: ", names)
                 assert process.stdout, "it is piped"
                 yield first, changes(process, process.stdout)
             finally:
@@ -97,7 +101,7 @@ def read_by(command: Sequence[str], shares: Sequence[Share]) -> Iterator[tuple[b
             places.leave(holder)
 
 
-def _first_line(process: "subprocess.Popen[bytes]", prefix: str) -> bytes:
+def _first_line(process: "subprocess.Popen[bytes]", prefix: str, names: Mapping[str, str]) -> bytes:
     """Return the first line of the output. ``prefix``: that of the command's messages."""
     assert process.stdout, "it is piped"
     assert process.stderr, "it is piped"
@@ -111,7 +115,7 @@ def _first_line(process: "subprocess.Popen[bytes]", prefix: str) -> bytes:
         errors = process.stderr.read().decode(errors="replace").strip().splitlines()
         failed = process.wait()
         if failed == 1 and errors and errors[-1].startswith(prefix):
-            raise ImportFailed(errors[-1].removeprefix(prefix))
+            raise ImportFailed(explain_file(errors[-1].removeprefix(prefix), names))
         raise ImportFailed(gettext("Reading the file takes too long, or needs too much memory."))
     return first
 

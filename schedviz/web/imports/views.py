@@ -16,6 +16,7 @@ from schedviz.web.imports import report as view
 from schedviz.web.imports import take as imports
 from schedviz.web.imports.uploads import uploaded_file
 from schedviz.web.limits import text_of, with_time
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import find_sandbox
 from simulator.apiserver.status import StatusError
 from simulator.dumps.documents import MAX_YAML_BYTES
@@ -47,9 +48,9 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
     except LimitExceeded as full:
         return with_time(_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
     except StatusError as refused:
-        return _page(request, error=refused.message)
+        return _page(request, error=explain_refusal(refused))
     except ValueError as wrong:
-        return _page(request, error=str(wrong))
+        return _page(request, error=explain_refusal(wrong))
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": reverse("imported", args=[sandbox.name])})
     return redirect("imported", sandbox.name)

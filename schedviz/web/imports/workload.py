@@ -13,7 +13,7 @@ from schedviz.loop.clock import MAX, MAX_SPEED
 from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.places import Share
-from schedviz.web.imports.take import ImportFailed, read_by
+from schedviz.web.imports.take import read_by
 from simulator.api import SECOND, Change, Micros
 from simulator.commands.play import WorkloadHeader
 from simulator.kernel.prepared_types import prepared
@@ -48,14 +48,9 @@ def read_workload(
     command += [f"--pods-at-most={LIMITS['pods']}", f"--objects-at-most={LIMITS['objects']}"]
     if nodes is not None:
         command.append(f"--nodes={nodes}")
-    try:
-        with read_by(command, shares) as (first, changes):
-            yield ReadWorkload(msgspec.json.decode(first, type=prepared(WorkloadHeader)), wall, changes)
-    except ImportFailed as failed:
-        message = str(failed).replace(str(arrivals), gettext("Arrivals"))
-        raise ImportFailed(
-            message if nodes is None else message.replace(str(nodes), gettext("Nodes"))
-        ) from None
+    names = {str(arrivals): gettext("Arrivals"), str(nodes): gettext("Nodes")}
+    with read_by(command, names, shares) as (first, changes):
+        yield ReadWorkload(msgspec.json.decode(first, type=prepared(WorkloadHeader)), wall, changes)
 
 
 def create_from_workload(

@@ -16,6 +16,7 @@ from schedviz.web.imports.take import ImportFailed
 from schedviz.web.imports.uploads import is_given, uploaded_file
 from schedviz.web.imports.workload import SPEEDS, create_from_workload, read_workload
 from schedviz.web.limits import text_of, with_time
+from schedviz.web.reasons.faults import explain_refusal
 from simulator.apiserver.status import StatusError
 from simulator.commands.play import WorkloadHeader
 from simulator.dumps.dump_files import MAX_DUMP_BYTES
@@ -47,10 +48,10 @@ def play_workload(request: HttpRequest) -> HttpResponse:
                 )
     except LimitExceeded as full:
         return with_time(_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
-    except StatusError as refused:
-        return _page(request, error=refused.message)
-    except (ImportFailed, ValueError) as wrong:
-        return _page(request, error=str(wrong))
+    except ImportFailed as failed:
+        return _page(request, error=str(failed))
+    except (StatusError, ValueError) as refused:
+        return _page(request, error=explain_refusal(refused))
     address = reverse("sandbox", args=[sandbox.name])
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})

@@ -42,6 +42,7 @@ from schedviz.web.lessons.visit import (
     may_undo,
     with_result,
 )
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import address, find_present
 from simulator.apiserver.status import StatusError
 
@@ -63,7 +64,7 @@ def start_lesson(request: HttpRequest, name: str) -> HttpResponse:
     try:
         sandbox = found or begin_lesson(store, lesson, identifier, new_record(request))
     except StatusError as refused:
-        return render_list(request, refused.message, refused.code)
+        return render_list(request, explain_refusal(refused), refused.code)
     response = redirect("sandbox", sandbox)
     write_learner(request, response, identifier)
     return response

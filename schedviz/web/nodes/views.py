@@ -12,6 +12,7 @@ from schedviz.web.nodes.panel import node_detail
 from schedviz.web.objects import actions as object_actions
 from schedviz.web.objects.drain import Drained, drain_node
 from schedviz.web.picture.picture import NODES
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import Source, address, find_at, find_present, find_sandbox
 from schedviz.web.text import format as fmt
 from simulator.apiserver import resources
@@ -64,7 +65,7 @@ def change_node(request: HttpRequest, name: str, node: str, action: str) -> Http
             case _:
                 raise Http404
     except StatusError as refused:
-        error = refused.message
+        error = explain_refusal(refused)
     except ValidationError as wrong:
         error = " ".join(wrong.messages)
     return show_node(request, find_present(name), node, error, acted=acted, drained=drained)

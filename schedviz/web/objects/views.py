@@ -21,6 +21,7 @@ from schedviz.web.kubectl import lines
 from schedviz.web.manifests.paths import mapping
 from schedviz.web.manifests.yaml import to_yaml
 from schedviz.web.objects import lists as view
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import Source, address, find_at, find_present
 from simulator.api import Manifest
 from simulator.apiserver.admission import SERVER_FIELDS
@@ -95,7 +96,7 @@ def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResp
     try:
         removal.delete(source.sandbox, kind.id, key)
     except StatusError as error:
-        return show_object(request, find_present(name), kind, key, error.message)
+        return show_object(request, find_present(name), kind, key, explain_refusal(error))
     return done(request, source, "schedviz:gone", lines.object_command("delete", kind, key))
 
 

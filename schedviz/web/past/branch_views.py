@@ -9,6 +9,7 @@ from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
 from schedviz.limits.requester import new_record
 from schedviz.store.default import default_store
 from schedviz.web.answers import form_page
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import address, find_past
 from schedviz.web.text import format as fmt
 from simulator.apiserver.status import StatusError
@@ -20,7 +21,9 @@ def branch_now(request: HttpRequest, name: str) -> HttpResponse:
     try:
         made = branch_of_now(store, store.sandbox(name), [], access=new_record(request))
     except StatusError as refused:
-        return render(request, "403.html", {"text": refused.message}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return render(
+            request, "403.html", {"text": explain_refusal(refused)}, status=HTTPStatus.UNPROCESSABLE_ENTITY
+        )
     return redirect("sandbox", made.name)
 
 
@@ -40,9 +43,9 @@ def new_branch(request: HttpRequest, name: str, seq: int) -> HttpResponse:
     try:
         made = branch_of_moment(default_store(), past, str(context["name"]), new_record(request))
     except StatusError as refused:
-        context["error"] = refused.message
+        context["error"] = explain_refusal(refused)
     except ValueError as wrong:
-        context["error"] = str(wrong)
+        context["error"] = explain_refusal(wrong)
     else:
         return redirect("sandbox", made.name)
     return form_page(request, past, "forms/branch.html", context, 422)

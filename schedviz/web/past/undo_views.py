@@ -14,6 +14,7 @@ from schedviz.store.default import default_store
 from schedviz.web.answers import form_page
 from schedviz.web.lessons.visit import find_visit, may_undo
 from schedviz.web.past.undo import edit_sentences
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import find_present
 from simulator.apiserver.status import StatusError
 
@@ -32,7 +33,7 @@ def undo_last_edit(request: HttpRequest, name: str) -> HttpResponse:
     except Gone:
         return undo_page(request, source, gettext("The history does not reach back to it any more."))
     except StatusError as refused:
-        return undo_page(request, source, refused.message)
+        return undo_page(request, source, explain_refusal(refused))
     return redirect("sandbox", name) if undone else undo_page(request, source)
 
 

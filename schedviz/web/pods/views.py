@@ -11,6 +11,7 @@ from schedviz.web.answers import done, missing_panel, panel, unfolded
 from schedviz.web.kubectl import lines
 from schedviz.web.picture.picture import PODS
 from schedviz.web.pods.panel import deleted_pod, pod_detail
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import Source, address, find_at, find_present, find_sandbox
 from schedviz.web.what_if.follow_up import follow_up_of
 from simulator.apiserver import resources
@@ -30,7 +31,7 @@ def delete_pod(request: HttpRequest, name: str, namespace: str, pod: str) -> Htt
     try:
         removal.delete(sandbox, PODS, key)
     except StatusError as error:
-        return show_pod(request, find_present(name), key, error.message)
+        return show_pod(request, find_present(name), key, explain_refusal(error))
     acted = lines.object_command("delete", resources.PODS, key)
     return show_pod(request, find_present(name), key, acted=acted)
 

@@ -29,6 +29,7 @@ from schedviz.web.limits import text_of
 from schedviz.web.log import permalinks
 from schedviz.web.log.about import events_of_pod
 from schedviz.web.picture.picture import NODES, PODS
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.sources import Source, find_present
 from schedviz.web.what_if import what_if
 from schedviz.web.what_if.follow_up import follow_up_of
@@ -74,7 +75,7 @@ def what_if_part(request: HttpRequest, name: str, namespace: str, pod: str) -> H
                         return redirect("pod", made.name, namespace, pod)
                     apply_suggestion(source, key, suggestion)
                 except StatusError as refused:
-                    context["error"] = refused.message
+                    context["error"] = explain_refusal(refused)
                 else:
                     questions.forget(question)
                     question, applied = None, True

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from django.utils.translation import gettext_noop
 
+from schedviz.web.reasons.configuration_rules import CONFIGURATION
 from schedviz.web.reasons.valid_names import (
     valid_label,
     valid_qualified_name,
@@ -113,7 +114,7 @@ _NAMED: Final[tuple[tuple[str, str, Callable[[str], str] | None], ...]] = (
     ),
     (r"must not contain dots", gettext_noop("“%(value)s” cannot be a name here: it has a “.”."), valid_label),
     (
-        r"(?:may|must) not contain '(?P<what>.+)'",
+        r"(?:(?:may|must) not contain|resource group name can't contain) '(?P<what>.+)'",
         gettext_noop("“%(value)s” is not allowed here: it must not contain “%(what)s”."),
         None,
     ),
@@ -137,7 +138,7 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         gettext_noop("The text is too long: at most %(most)s characters are allowed."),
     ),
     (
-        r".*must have at most (?P<most>\d+) items",
+        r".*must have at most (?P<most>\d+) items|at most (?P<most2>\d+) (?:profiles|extenders)",
         gettext_noop("There are too many: at most %(most)s are allowed."),
     ),
     # Quantities and numbers.
@@ -156,10 +157,19 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         ),
     ),
     (
-        r"must be greater than or equal to (?P<least>-?[\w.]+).*|should be at least (?P<least2>\d+)",
+        (
+            r"must be greater than or equal to (?P<least>-?[\w.]+).*|should be at least (?P<least2>\d+)|"
+            r"not in valid range \[(?P<least3>\d+), inf\)"
+        ),
         _NUMBER_OF_MORE,
     ),
-    (r"must be greater than (?:zero|0).*", gettext_noop("“%(value)s” is too small: it must be 1 or more.")),
+    (
+        (
+            r"must be greater than (?:zero|0).*|should be an integer value greater than zero|"
+            r"not in valid range \(0, inf\)"
+        ),
+        gettext_noop("“%(value)s” is too small: it must be 1 or more."),
+    ),
     (
         r"must be less than or equal to (?P<resource>\S+) limit of (?P<limit>\S+)",
         gettext_noop(
@@ -181,7 +191,9 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
     (
         (
             r"must be between (?P<least>-?\d+) and (?P<most>-?\d+), inclusive|must be in the range "
-            r"(?P<least2>-?\d+)-(?P<most2>-?\d+)"
+            r"(?P<least2>-?\d+)-(?P<most2>-?\d+)|(?:resource weight of \S+ )?not in valid range "
+            r"\[(?P<least3>\d+)(?:-|, )(?P<most3>\d+)\]|must be a number from (?P<least4>\d+) to "
+            r"(?P<most4>\d+)"
         ),
         _NUMBER_BETWEEN,
     ),
@@ -194,7 +206,10 @@ _SENTENCES: Final[tuple[tuple[str, str], ...]] = (
         r"a valid percent string must .*|must not be greater than 100%",
         gettext_noop("“%(value)s” must be a whole number, or a percentage of at most 100%%, such as 25%%."),
     ),
-    (r"must be (?P<what>-?\d+)", gettext_noop("“%(value)s” is not allowed here: it must be %(what)s.")),
+    (
+        r"must be (?P<what>-?\d+)|resource weight of \S+ should be (?P<what2>\d+)|expected (?P<what3>\S+)",
+        gettext_noop("“%(value)s” is not allowed here: it must be %(what)s."),
+    ),
     # Types and fields.
     (
         r"must be of type object",
@@ -375,6 +390,9 @@ GENERAL: Final = {
 """Reason of a cause or of a Status -> what is said where no rule is known: with upstream's text shown beside
 it."""
 
+WITHOUT_VALUE: Final = gettext_noop("What is written here is not allowed.")
+"""What is said of an invalid value that upstream's text does not have, where no rule is known."""
+
 CHANGE: Final = (
     "immutable",
     "may not change",
@@ -389,10 +407,15 @@ CHANGE: Final = (
 NEAREST: Final = gettext_noop(
     "“%(value)s” is not one of the allowed values: %(choices)s. Did you mean “%(nearest)s”?"
 )
+ONE_OF_THESE: Final = gettext_noop("One of these values is needed here: %(choices)s.")
 WITH_SUGGESTION: Final = gettext_noop("%(sentence)s “%(valid)s” would be valid.")
 
 RULES: Final = (
     *(Rule(pattern, sentence, suggest) for pattern, sentence, suggest in _NAMED),
-    Rule("name or generateName is required|can not be empty", GENERAL["FieldValueRequired"]),
-    *(Rule(pattern, sentence) for pattern, sentence in _SENTENCES),
+    Rule(
+        "name or generateName is required|can not be empty|the scenario needs a name",
+        GENERAL["FieldValueRequired"],
+    ),
+    Rule(r"must be one of (?P<choices>.*)", GENERAL["FieldValueNotSupported"]),
+    *(Rule(pattern, sentence) for pattern, sentence in (*CONFIGURATION, *_SENTENCES)),
 )

@@ -6,13 +6,22 @@ What is said follows from the reason of a cause and from the rule that its text 
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from django.utils.translation import gettext
 
-from schedviz.web.reasons.fault_rules import CHANGE, CHANGED_LATER, GENERAL, NEAREST, RULES, WITH_SUGGESTION
-from simulator.apiserver.status import Cause
+from schedviz.web.reasons.fault_rules import (
+    CHANGE,
+    CHANGED_LATER,
+    GENERAL,
+    NEAREST,
+    ONE_OF_THESE,
+    RULES,
+    WITH_SUGGESTION,
+    WITHOUT_VALUE,
+)
+from simulator.apiserver.status import Cause, StatusError
 
 SHOWN: Final = 100
 """Maximum number of characters of a refused value in an explanation. Upstream's text has more of it."""
@@ -20,6 +29,7 @@ SHOWN: Final = 100
 _RULES: Final = tuple((re.compile(rule.pattern, re.DOTALL), rule) for rule in RULES)
 _WITH_VALUE: Final = ("Invalid value", "Unsupported value", "Duplicate value", "Not found", "Too many")
 _WITHOUT_VALUE: Final = ("Required value", "Forbidden", "Too long", "Internal error")
+_WHOLE: Final = ("choices", "columns", "command")
 _CHOICES: Final = re.compile(
     r"(?:supported|valid) values: (.*)|must be ('\w+'(?:(?:, | or )'\w+')+)", re.DOTALL
 )
@@ -37,14 +47,16 @@ class Explanation(NamedTuple):
 def explain_cause(cause: Cause) -> Explanation:
     """Explain one refused field."""
     value, rule = _parts(cause.message)
+    has_value = cause.message.startswith(_WITH_VALUE)
     words = {"value": _shortened(value), "name": _shortened(_last_part(cause.field))}
     for pattern, known in _RULES:
         match = pattern.fullmatch(rule)
         if match:
-            found = {name.rstrip("23"): text for name, text in match.groupdict().items() if text is not None}
-            text = gettext(known.sentence) % (
-                words | {name: _shortened(each) for name, each in found.items()}
-            )
+            found = words | words_of(match)
+            # A field that is missing has no value of which the rule could speak.
+            is_missing = not (found["value"] or has_value) and "%(value)s" in known.sentence
+            sentence = GENERAL["FieldValueRequired"] if is_missing else known.sentence
+            text = gettext(sentence) % found
             valid = known.suggest(value) if known.suggest else ""
             if valid and valid != value:
                 text = gettext(WITH_SUGGESTION) % {"sentence": text, "valid": _shortened(valid)}
@@ -52,10 +64,36 @@ def explain_cause(cause: Cause) -> Explanation:
     if any(words_of_change in rule for words_of_change in CHANGE):
         return Explanation(gettext(CHANGED_LATER), str(cause))
     sentence = GENERAL.get(cause.reason, GENERAL[""])
+    if "%(value)s" in sentence and not has_value:
+        sentence = WITHOUT_VALUE
     choices = _choices(rule)
     if choices:
         sentence, words = _of_choices(value, choices)
     return Explanation(gettext(sentence) % words, str(cause), is_general=bool(rule) and not choices)
+
+
+def explain_refusal(refused: Exception) -> str:
+    """Explain why an act was refused, in one text; where no rule is known, in the words of the refusal."""
+    causes: Sequence[Cause] = (Cause("", str(refused)),)
+    if isinstance(refused, StatusError):
+        causes = refused.causes or (Cause("", refused.message, refused.reason),)
+    return " ".join(_explain_with_field(cause) for cause in causes)
+
+
+def _explain_with_field(cause: Cause) -> str:
+    found = explain_cause(cause)
+    if found.is_general or not cause.field:
+        return found.upstream if found.is_general else found.text
+    return gettext("%(field)s: %(text)s") % {"field": cause.field, "text": found.text}
+
+
+def words_of(match: re.Match[str]) -> dict[str, str]:
+    """Return the words of a sentence: the groups of its pattern. Values have no quotation marks, and only
+    lists and commands are whole if they are long."""
+    found = {name.rstrip("234"): text for name, text in match.groupdict().items() if text is not None}
+    if "value" in found:
+        found["value"] = _unquoted(found["value"])
+    return {name: each if name in _WHOLE else _shortened(each) for name, each in found.items()}
 
 
 def _last_part(path: str) -> str:
@@ -91,6 +129,8 @@ def _end_of_value(text: str) -> int:
 
 
 def _unquoted(value: str) -> str:
+    if value.startswith("'"):
+        return value[1:-1]  # as Python writes it
     if not value.startswith('"'):
         return value
     try:
@@ -113,6 +153,8 @@ def _of_choices(value: str, choices: list[str]) -> tuple[str, dict[str, str]]:
     """Return the sentence for a value that is none of the choices, and its words."""
     words = {"value": _shortened(value), "choices": ", ".join(choices)}
     lower = {each.lower(): each for each in choices}
+    if not value:
+        return ONE_OF_THESE, words
     near = difflib.get_close_matches(value[:SHOWN].lower(), lower, n=1)
     return (
         (NEAREST, words | {"nearest": lower[near[0]]}) if near else (GENERAL["FieldValueNotSupported"], words)

@@ -1,14 +1,18 @@
-"""Explains why a text is not YAML, or not manifests, in the language of the page.
+"""Explains why a text is not YAML, or not manifests, and why a file cannot be used, in the language of the
+page.
 
-A problem is recognised by the text of the parser (libyaml) or of :mod:`simulator.apiserver.manifest`.
+A problem is recognised by the text of the parser (libyaml) or of :mod:`simulator.apiserver.manifest`;
+file_rules.py has those of files.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.web.reasons.faults import Explanation
+from schedviz.web.reasons.faults import Explanation, words_of
+from schedviz.web.reasons.file_rules import FILES, WRONG_FILES
 from simulator.apiserver.bounds import ManifestError
 
 _NEIGHBOURS: Final = gettext_noop(
@@ -89,24 +93,55 @@ _PROBLEMS: Final = tuple(
             r"larger than (?P<size>[\d.]+ \w+).*",
             gettext_noop("The text is too long: at most %(size)s are possible."),
         ),
+        *FILES,
     )
 )
 _GENERAL: Final = gettext_noop("This cannot be read as YAML.")
 
 
+_UNUSABLE: Final = gettext_noop("The file cannot be used: %(problem)s")
+_ARCHIVED: Final = (".json", ".jsonl", ".yaml", ".yml", ".gz")
+"""How the names of files in an archive end."""
+_LINE_AND_COLUMN: Final = re.compile(r"line (?P<line>\d+)(?:, column (?P<column>'[^']*'|[^':]+))?: ")
+
+
 def explain_text(error: ManifestError) -> Explanation:
     """Explain why a text cannot be read, with the line and the column if they are known."""
-    problem = error.problem.removeprefix("not YAML: ")
+    sentence = _explain(error.problem)
+    text = placed(sentence or gettext(_GENERAL), error.line, error.column)
+    return Explanation(text, str(error), is_general=not sentence)
+
+
+def explain_file(message: str, names: Mapping[str, str]) -> str:
+    """Explain why a file cannot be used. message: that of a command, which begins with the path of the file.
+    names: what the page calls the files, by path; "" = it has only one."""
+    path = next((path for path in names if message.startswith(f"{path}: ")), "")
+    problem = message.removeprefix(f"{path}: ")
+    file, _, rest = problem.partition(": ")
+    if not file.endswith(_ARCHIVED):
+        file, rest = "", problem
+    place = _LINE_AND_COLUMN.match(rest)
+    line, column = place.groups() if place else (None, None)
+    if sentence := _explain(rest[place.end() :] if place else rest):
+        text = placed(sentence, line, column and column.strip("'"))
+    else:
+        text = gettext(_UNUSABLE) % {"problem": rest}
+    return ": ".join(filter(None, (names.get(path), file, text)))
+
+
+def _explain(problem: str) -> str:
+    """Return the sentence for a problem; "" = it is not known."""
     for pattern, sentence in _PROBLEMS:
-        match = pattern.fullmatch(problem)
+        match = pattern.fullmatch(problem.removeprefix("not YAML: "))
         if match:
-            return Explanation(
-                placed(gettext(sentence) % match.groupdict(), error.line, error.column), str(error)
-            )
-    return Explanation(placed(gettext(_GENERAL), error.line, error.column), str(error), is_general=True)
+            words = words_of(match)
+            return gettext(sentence) % {
+                name: gettext(word) if word in WRONG_FILES else word for name, word in words.items()
+            }
+    return ""
 
 
-def placed(text: str, line: int | None, column: int | None) -> str:
+def placed(text: str, line: int | str | None, column: int | str | None) -> str:
     """Return the text after the line and the column that it is about."""
     words = {"text": text, "line": line, "column": column}
     if line is None:

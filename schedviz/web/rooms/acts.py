@@ -29,6 +29,7 @@ from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
 from schedviz.store.hold import end_holds
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.rooms import people, plan, rehearse
 from schedviz.web.rooms.find import find_room
 from schedviz.web.rooms.people import WrongAct, member_of
@@ -62,7 +63,7 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
         except (WrongAct, NotReached) as wrong:
             said = str(wrong)
         except StatusError as refused:
-            said = refused.message
+            said = explain_refusal(refused)
         except NoSandbox:
             said = gettext("This sandbox no longer exists.")
     notify_teacher(room.code)

@@ -38,6 +38,7 @@ from schedviz.rooms.work import find_work
 from schedviz.store.default import default_store
 from schedviz.web.access import refuse_room
 from schedviz.web.answers import is_htmx
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.rooms.find import find_own_member, find_room, write_cookie
 from schedviz.web.rooms.own_results import present_own_results
 from schedviz.web.rooms.present import duration, lesson_choices
@@ -153,7 +154,7 @@ def begin(request: HttpRequest, room: Room, member: Member, lesson: str = "") ->
         if is_new and name and (record := address_record(request)):
             store.handle(name).set_access(record, "")
     except StatusError as refused:
-        return _own_page(request, room, member, refused.message, refused.code)
+        return _own_page(request, room, member, explain_refusal(refused), refused.code)
     except DeletedByTeacher:
         text = gettext(
             "The teacher has deleted the sandbox of this room. Only the teacher can start it again."

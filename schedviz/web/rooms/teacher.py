@@ -21,6 +21,7 @@ from schedviz.store.default import default_store
 from schedviz.store.hold import overruling_holds
 from schedviz.web.access import refuse_room
 from schedviz.web.parts.parts import Parts, digests
+from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.rooms.find import find_room, join_address, write_cookie
 from schedviz.web.rooms.learner import KEPT_DAYS
 from schedviz.web.rooms.plan import write_plan
@@ -134,7 +135,7 @@ def open_own_sandbox(request: HttpRequest, code: str) -> HttpResponse:
             name = None if room.is_over(store.wall()) else open_own(store, room, lesson)
         said = gettext("Choose a lesson.")
     except StatusError as refused:
-        name, said = None, refused.message
+        name, said = None, explain_refusal(refused)
     if name:
         return redirect("sandbox", name)
     return redirect(f"{reverse('teach', args=[room.code])}?{urlencode({'said': said})}")

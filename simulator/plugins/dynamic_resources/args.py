@@ -1,7 +1,7 @@
 """The arguments of DynamicResources (DynamicResourcesArgs in
 pkg/scheduler/apis/config/types_pluginargs.go)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from simulator.api import SECOND, Micros
 from simulator.config.args import Args, Cause
@@ -16,8 +16,11 @@ class DynamicResourcesArgs(Args):
     """10 minutes by default."""
 
     def validate(self) -> Iterator[Cause]:
-        if durations.parse_duration(self.filter_timeout) < 0:
-            yield "filterTimeout", "must be greater than or equal to 0"
+        given = {"filterTimeout": self.filter_timeout, "bindingTimeout": self.binding_timeout}
+        wrong = [*_wrong_durations(given)]
+        yield from wrong
+        if wrong:
+            return
         if self.timeout_of_binding < SECOND:
             yield "bindingTimeout", "must be at least 1 second"
 
@@ -31,3 +34,13 @@ class DynamicResourcesArgs(Args):
     @property
     def timeout_of_binding(self) -> Micros:
         return durations.parse_duration(self.binding_timeout or "600s")
+
+
+def _wrong_durations(given: Mapping[str, str | None]) -> Iterator[Cause]:
+    for name, text in given.items():
+        if text is None:
+            continue
+        try:
+            durations.parse_duration(text)
+        except ValueError as failure:
+            yield name, str(failure)
