@@ -75,8 +75,11 @@ def header(name: str) -> str:
     return f"HTTP_{value.upper().replace('-', '_')}" if value else ""
 
 
-def comma_separated(name: str, default: str) -> list[str]:
-    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+def comma_separated(name: str, default: str, shown: str = "") -> list[str]:
+    """Read words. shown: the default as the documentation shows it, "" = the words."""
+    value = text(name, default)
+    KNOWN[name] = shown or KNOWN[name]
+    return [word.strip() for word in value.split(",") if word.strip()]
 
 
 def origins(name: str) -> list[str]:

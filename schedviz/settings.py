@@ -67,6 +67,13 @@ ACCESS = environment.choice(
 )
 if ACCOUNTS and ACCESS == "open":
     raise SystemExit("schedviz: ACCESS must be owners where ACCOUNTS is 1")
+# The contexts of the kubeconfig of `manage.py up` that pages may connect; "*" = all. Where others reach the
+# server, they would see the cluster of whoever started it.
+MIRROR_CONTEXTS = environment.comma_separated(
+    "MIRROR_CONTEXTS",
+    "*" if ON_LOOPBACK and ACCESS == "open" else "",
+    shown="all on loopback without owners, otherwise none",
+)
 
 DEBUG = False
 # Where everybody may do everything, nothing that this key signs must survive a restart: a random key is the

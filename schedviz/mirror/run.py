@@ -1,22 +1,23 @@
 """Mirrors a cluster until it is stopped: session after session."""
 
-import re
 import threading
 from argparse import Namespace
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 from redis.exceptions import RedisError
 
 from schedviz.kubectl_plugin.options import open_reader
 from schedviz.kubectl_plugin.read_once import Scheduler
+from schedviz.mirror.progress import ProgressNotes
 from schedviz.mirror.session import Cluster, MirrorError, Session
 from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.read_resources import NEEDED, list_path, say_unread
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
-from schedviz.store.store import NAME_AT_MOST
 from simulator.dumps.listed_objects import ListFault
+from simulator.kernel.prepared_types import prepared
 from simulator.scheduler import extender_http
 
 AGAIN_SECONDS: Final = 5.0
@@ -29,9 +30,10 @@ def read_options(options: Namespace) -> Cluster:
     reader = open_reader(options)
     scheduler = Scheduler(reader, options)
     scheduler.frameworks()
+    totals = {}
     for resource in NEEDED:
         try:
-            reader.get(list_path(resource), {"limit": "1"})
+            totals[resource.plural] = _count(reader.get(list_path(resource), {"limit": "1"}))
         except Refused as refused:
             say_unread(resource, refused, "all")
     return Cluster(
@@ -44,12 +46,26 @@ def read_options(options: Namespace) -> Cluster:
         extender_http.HttpTransport(options.allow_extender_host),
         scheduler.source,
         scheduler.gates,
+        totals,
     )
 
 
-def name_of(context: str) -> str:
-    """Return the name of the sandbox of a context, of those characters that a DNS label may have."""
-    return re.sub(r"[^a-z0-9]+", "-", context.lower()).strip("-")[:NAME_AT_MOST].strip("-") or "mirror"
+class _ListMeta(msgspec.Struct, rename="camel"):
+    remaining_item_count: int = 0
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+def _count(page: bytes) -> int:
+    """Return how many objects a list has, of which this is the first page; 0 = it does not say it."""
+    try:
+        first = msgspec.json.decode(page, type=prepared(_List))
+    except msgspec.MsgspecError:
+        return 0
+    return len(first.items or ()) + first.metadata.remaining_item_count
 
 
 def run_mirror(
@@ -60,10 +76,14 @@ def run_mirror(
     stopping: threading.Event,
     *,
     listener: Listener | None = None,
+    progress: ProgressNotes | None = None,
+    access: str | None = None,
 ) -> None:
     """Follow until ``stopping`` is set. Raises ClusterError if the first session does not begin, MirrorError
     if no further one can."""
     has_followed = False
+    if progress:
+        progress.totals = cluster.totals
 
     def said(text: str) -> None:
         nonlocal has_followed
@@ -72,7 +92,9 @@ def run_mirror(
 
     while not stopping.is_set():
         try:
-            Session(store, name, cluster, said, listener=listener).run(stopping)
+            Session(store, name, cluster, said, listener=listener, progress=progress, access=access).run(
+                stopping
+            )
         except NoSandbox:
             raise MirrorError(f"the sandbox {name} was deleted") from None
         except (StaleLease, LimitReached, Unreadable) as ended:

@@ -4,7 +4,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty
 from typing import Final, NamedTuple
@@ -22,6 +22,7 @@ from schedviz.loop.leader import Leader
 from schedviz.loop.mirror_silence import ENDED, is_silent
 from schedviz.mirror.first_lists import FirstLists
 from schedviz.mirror.judging import MirrorJudge
+from schedviz.mirror.progress import ProgressNotes
 from schedviz.mirror.writer import Followed, Listener, MirrorWriter, stored_objects
 from schedviz.real_cluster.cluster import SALT_BYTES
 from schedviz.real_cluster.errors import ClusterError
@@ -78,6 +79,8 @@ class Cluster(NamedTuple):
     source: str = "its default configuration"
     """Where the configuration is from."""
     gates: str = "its default feature gates"
+    totals: Mapping[str, int] = {}
+    """Of nodes and pods: how many there are, about; those that have ended count."""
 
 
 class Session:
@@ -91,12 +94,17 @@ class Session:
         say: Callable[[str], object],
         *,
         listener: Listener | None = None,
+        progress: ProgressNotes | None = None,
+        access: str | None = None,
     ) -> None:
+        """``access``: the access record of a new sandbox; None = that of a mirror without an owner."""
         self._store = store
         self._name = name
         self._cluster = cluster
         self._say = say
         self._listener = listener
+        self._progress = progress
+        self._access = access
         served = {
             resource: unknown
             for resource, unknown in FOLLOWED.items()
@@ -134,6 +142,8 @@ class Session:
             del first
             self.follower.start()
             followed = f"{self._cluster.context} ({self._cluster.server})"
+            if self._progress:
+                self._progress.follow()
             self._say(f"the mirror {self._name} follows {followed}; its page is /s/{self._name}/")
             self._follow(leader, writer, stopping)
         except ClusterError as failure:
@@ -148,7 +158,13 @@ class Session:
 
     def _read_first(self, objects: FollowedObjects) -> FirstLists:
         first = FirstLists(objects)
-        self.follower.list_all(first.take, first.forget)
+
+        def take(message: Message) -> None:
+            first.take(message)
+            if self._progress:
+                self._progress.take(message)
+
+        self.follower.list_all(take, first.forget)
         first.add_missing(self._now())
         first.fit()
         for left_out in first.left_out:
@@ -198,9 +214,14 @@ class Session:
         clock = Clock(sim=self._now(), wall=wall)
         try:
             with new_sandbox(
-                self._store, [self._name], meta, first.changes(), clock, access=_access()
+                self._store,
+                [self._name],
+                meta,
+                first.changes(),
+                clock,
+                access=_access() if self._access is None else self._access,
             ) as sandbox:
-                if sandboxes_have_owners():
+                if sandboxes_have_owners() and self._access is None:
                     _, token = make_link(sandbox, "view", "mirror")
                     self._say(f"who has this link may see the mirror: /share/{self._name}/{token}/")
                 return sandbox

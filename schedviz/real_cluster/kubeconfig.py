@@ -7,21 +7,23 @@ in KUBECONFIG, proxies and ``tls-server-name``.
 
 import logging
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException, load_incluster_config
 from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME
 from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
 
+from schedviz.real_cluster.contexts import existing_files, kubeconfig_files, read_contexts
 from schedviz.real_cluster.errors import ClusterError
 
-DEFAULT_FILE: Final = "~/.kube/config"
 NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 IN_CLUSTER: Final = "in-cluster"
+NOT_FOUND: Final = re.compile(r"\[Errno 2\] No such file or directory: '(.*)'")
 CONTEXTS_NAMED: Final = 10
 """Maximum number of contexts in the message about one that does not exist."""
 
@@ -36,16 +38,16 @@ class Connection(NamedTuple):
 def connect(kubeconfig: str = "", context: str = "") -> Connection:
     """Return the connection of a context: of a file, else of those in KUBECONFIG, else of the usual file,
     else that of the pod in which the program runs. ``context``: "" = the current one. Raises ClusterError."""
-    files = kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
-    found = [path for path in files.split(os.pathsep) if Path(path).expanduser().is_file()]
+    files = kubeconfig_files(kubeconfig)
+    found = existing_files(files)
     if not found and not kubeconfig and SERVICE_HOST_ENV_NAME in os.environ:
         return _connect_in_cluster()
     if not found:
         raise ClusterError(f"kubeconfig {files}: no such file")
     with _faults_of(files):
         merged = KubeConfigMerger(files)
-        name = context or _current_context(merged)
-        known = [str(each["name"]) for each in merged.config.value.get("contexts") or ()]
+        known, current = read_contexts(files)
+        name = context or current
         if not name:
             raise ConfigException(f"no current context is set; choose one by --context: {_listed(known)}")
         if name not in known:
@@ -57,18 +59,16 @@ def connect(kubeconfig: str = "", context: str = "") -> Connection:
         with _logged_failures() as failures:
             loader.load_and_set(configuration)
         if failures and not configuration.api_key and not configuration.cert_file:
-            raise ConfigException(failures[0])
+            raise ConfigException(_plugin_failure(failures[0]))
         if not loader.__dict__.get("host"):
             raise ConfigException(f'the cluster of the context "{name}" has no server')
         namespace = loader.current_context["context"].get("namespace")
     return Connection(configuration, name, namespace or "default")
 
 
-def _current_context(merged: Any) -> str:
-    """Return the current context of the first file that has one, as client-go merges them."""
-    return next(
-        (str(name) for each in merged.config_files.values() if (name := each.get("current-context"))), ""
-    )
+def _plugin_failure(text: str) -> str:
+    missing = NOT_FOUND.fullmatch(text)
+    return f'the plugin for credentials "{missing[1]}" is not installed, or not in the PATH' if missing else text
 
 
 def _listed(names: list[str]) -> str:
@@ -89,6 +89,8 @@ def _faults_of(name: str) -> Iterator[None]:
     """Raise all that a wrong file leads to as ClusterError."""
     try:
         yield
+    except ClusterError:
+        raise
     except OSError as failure:
         raise ClusterError(
             f"kubeconfig {name}: {failure.filename or ''} {failure.strerror or failure}"
@@ -113,8 +115,8 @@ class _Collector(logging.Handler):
 def _logged_failures() -> Iterator[list[str]]:
     """Collect what the loader only logs: that a plugin for credentials failed."""
     collector, root = _Collector(), logging.getLogger()
-    root.addHandler(collector)
+    before, root.handlers = root.handlers, [collector]  # it is said once, as what ends the command
     try:
         yield collector.messages
     finally:
-        root.removeHandler(collector)
+        root.handlers = before

@@ -4,7 +4,7 @@ stops all programs at SIGINT, SIGTERM and SIGHUP."""
 import asyncio
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -46,16 +46,22 @@ class Program(msgspec.Struct, frozen=True):
     """Seconds after SIGTERM after which the program is killed."""
 
 
+RunOnce = Callable[[Program], Coroutine[None, None, int]]
+"""Runs a program once, and returns its exit status; stops it where the task is cancelled."""
+
+
 def run_programs(
     programs: Sequence[Program],
     say: Callable[[str], None],
     redis: EmbeddedRedis | None = None,
+    further: Callable[[RunOnce], Coroutine[None, None, None]] | None = None,
 ) -> int:
     """Run programs until a signal comes (0), or until one is given up (1).
 
     say: prints a line. redis: the server that this process has started; it is started again on its data.
+    further: runs those that are not known at the start.
     """
-    return asyncio.run(Supervisor(programs, say).run(redis))
+    return asyncio.run(Supervisor(programs, say).run(redis, further))
 
 
 class _Stopped(Exception):
@@ -69,7 +75,11 @@ class Supervisor:
         self._stopped = asyncio.Event()
         self._status = 0
 
-    async def run(self, redis: EmbeddedRedis | None) -> int:
+    async def run(
+        self,
+        redis: EmbeddedRedis | None,
+        further: Callable[[RunOnce], Coroutine[None, None, None]] | None = None,
+    ) -> int:
         loop = asyncio.get_running_loop()
         # SIGHUP comes when the terminal is closed.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -78,6 +88,8 @@ class Supervisor:
             async with asyncio.TaskGroup() as group:
                 for program in self._programs:
                     group.create_task(self._keep_running(program))
+                if further:
+                    group.create_task(further(self._run_once))
                 if redis:
                     group.create_task(self._keep_redis_running(redis))
                 await self._stopped.wait()
@@ -141,6 +153,13 @@ class Supervisor:
     async def _end(self, program: Program, process: asyncio.subprocess.Process) -> None:
         if process.returncode is not None:
             return
+        ending = asyncio.create_task(self._terminate(program, process))
+        while not ending.done():
+            # A program that was ended by itself may be ended again with all others meanwhile.
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(ending)
+
+    async def _terminate(self, program: Program, process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.terminate()
         try:

@@ -11,6 +11,7 @@ from schedviz.web.ask import views as ask
 from schedviz.web.clock import views as clock
 from schedviz.web.commands import views as command
 from schedviz.web.compare import views as comparisons
+from schedviz.web.connect import views as connect
 from schedviz.web.cycle import views as cycle
 from schedviz.web.documents import views as documents
 from schedviz.web.download import views as downloads
@@ -91,6 +92,26 @@ urlpatterns: Final = [
         creates="name",
         body_bytes=UPLOAD_BYTES,
         ends=True,
+    ),
+    Route(
+        "connect/",
+        connect.connect_cluster,
+        "connect",
+        read=PUBLIC,
+        write=PUBLIC,
+        changes=False,
+        counts=CREATION,
+        creates="name",
+        role=Role.TEACHER,
+    ),
+    Route("connect/<slug:mirror>/", connect.connected_cluster, "connected", read=PUBLIC, role=Role.TEACHER),
+    Route(
+        "connect/<slug:mirror>/disconnect/",
+        connect.disconnect_cluster,
+        "disconnect",
+        write=PUBLIC,
+        changes=False,
+        role=Role.TEACHER,
     ),
     Route(
         "workload/",

@@ -18,7 +18,7 @@ _TABLE: Final = {
     # name of the URL: rights, * or acts, roles
     "metrics": "--", "upload-lesson": "-- TT", "solution": "--", "solution-picture": "--",
     "healthz": "--", "readyz": "--", "home": "--", "set-language": "--", "create-sandbox": "-- GL",
-    "workload": "-- GL",
+    "workload": "-- GL", "connect": "-- TT", "connected": "-- TT", "disconnect": "-- TT",
     "bring": "-- GL", "compare": "--", "comparison": "--", "stop-comparison": "--", "ideas": "--",
     "documents": "--", "document": "--", "document-example": "--",
     "idea": "--", "start-idea": "-- GL", "start-guide": "-- GL", "lessons": "--", "start-lesson": "-- GL",

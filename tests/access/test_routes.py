@@ -25,7 +25,7 @@ from .expected_routes import EXPECTED
 VALUES = {
     "seq": "1", "number": "1", "table": "pods", "kind": "pod", "resource": "pods", "key": "default/web",
     "namespace": "default", "pod": "web", "group": "train", "node": "node-1", "action": "cordon",
-    "token": "x" * 24, "path": "api/v1", "panel": "leader",
+    "token": "x" * 24, "path": "api/v1", "panel": "leader", "mirror": "filter",
 }  # fmt: skip
 
 API_PATHS: Final = {

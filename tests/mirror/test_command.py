@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from schedviz.mirror.run import name_of
+from schedviz.store.connected_mirrors import mirror_name
 from schedviz.up.management.commands.mirror import NO_MIRROR
 from tests.kubectl_plugin.api_server import Answer, refusal, serving, write_kubeconfig
 from tests.kubectl_plugin.small_cluster import NODES, PODS, small_cluster
@@ -73,4 +73,4 @@ def test_a_kubeconfig_or_an_option_that_is_wrong(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_the_name_of_a_context(context: str, name: str) -> None:
-    assert name_of(context) == name
+    assert mirror_name(context) == name

@@ -99,7 +99,8 @@ def test_every_setting_that_a_process_reads_reaches_it(services: dict[str, Any],
 
 def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None:
     """But for DATA_DIR: Redis writes to the volume; for WORKSHOP, which is of a terminal; for files with
-    secrets, which are the containers' own; for the image of Redis, and for limits of memory."""
+    secrets, which are the containers' own; for the image of Redis, and for limits of memory; for the contexts
+    of a kubeconfig, which containers do not have."""
     text = (ROOT / "docker-compose.yml").read_text()
     taken = {name for name, _ in re.findall(r"\$\{(\w+)(:-[^}]*)?\}", text)}
     of_containers = {"REDIS_CONTAINER_MEMORY", "REDIS_IMAGE", "WEB_CONTAINER_MEMORY"}
@@ -107,7 +108,7 @@ def test_the_settings_of_up_mean_the_same_here(services: dict[str, Any]) -> None
     assert taken - of_containers == {
         name
         for name in environment.KNOWN
-        if name not in ("DATA_DIR", "WORKSHOP") and not name.endswith("_FILE")
+        if name not in ("DATA_DIR", "WORKSHOP", "MIRROR_CONTEXTS") and not name.endswith("_FILE")
     }
     [port] = services["web"]["ports"]
     assert interpolated(port, {}) == f"{environment.KNOWN['HOST']}:{environment.KNOWN['PORT']}:8000"

@@ -17,6 +17,7 @@ from schedviz.api.from_scenario import create_from_scenario
 from schedviz.limits.requester import new_record
 from schedviz.rooms.access import may_replace
 from schedviz.store import NoSandbox
+from schedviz.store.connected_mirrors import ConnectedMirrors
 from schedviz.store.default import default_store
 from schedviz.web import examples, scenarios
 from schedviz.web.access import refuse
@@ -128,6 +129,7 @@ def render_home(
         "queues": QUEUES,
         "usual_queue": QueueVersion.KUBERNETES,
         "first_guide": FIRST,
+        "connects": ConnectedMirrors(default_store().redis).offered() is not None,
         "error": error,
         "name": name,
     }

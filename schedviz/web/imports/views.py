@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from schedviz.limits.requester import new_record
 from schedviz.routes import shares_of
+from schedviz.store.connected_mirrors import ConnectedMirrors
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.answers import is_htmx, panel
@@ -78,6 +79,7 @@ def _page(request: HttpRequest, report: view.ImportView | None = None, error: st
         "oldest": VERSIONS[-1].name,
         "newest": VERSIONS[0].name,
         "kubernetes": request.POST.get("kubernetes", ""),
+        "connects": ConnectedMirrors(default_store().redis).offered() is not None,
         "yaml_mib": MAX_YAML_BYTES >> 20,
     }
     if is_htmx(request):

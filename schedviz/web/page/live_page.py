@@ -12,11 +12,13 @@ from django.utils.translation import get_language, gettext
 from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.cache import Present, default_caches
+from schedviz.loop.mirror_silence import is_silent
 from schedviz.rooms.access import find_participant, may_replace
 from schedviz.rooms.notice import Notice, room_notice
 from schedviz.rooms.room import room_of
 from schedviz.rooms.room_store import Rooms
 from schedviz.store import Meta, NoSandbox, Sandbox, Unreadable
+from schedviz.store.connected_mirrors import ConnectedMirrors
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.answers import Panel, is_htmx
@@ -93,6 +95,7 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
     meta = translated_meta(source.meta())
     right, features = asker_of(request).right, meta.features()
     context = {
+        **connection_context(meta, right),
         "meta": meta,
         "right": right.name,
         "view_only": right < Right.EDIT or meta.mirror is not None,
@@ -133,6 +136,18 @@ def page_html(request: HttpRequest, source: Source, detail: str = "", subject: s
         ],
     }
     return render_to_string("page/sandbox.html", context, request)
+
+
+def connection_context(meta: Meta, right: Right) -> dict[str, bool]:
+    """Return whether a mirror is connected, and can be disconnected, by its page; or could be again."""
+    if meta.mirror is None or right < Right.OWN:
+        return {}
+    mirrors = ConnectedMirrors(default_store().redis)
+    if mirrors.find(meta.name):
+        return {"connection": True}
+    offered = mirrors.offered()
+    is_offered = offered is not None and meta.mirror.context in offered.contexts
+    return {"connects_again": is_offered and is_silent(default_store().handle(meta.name))}
 
 
 def is_origin_deleted(meta: Meta) -> bool:

@@ -28,6 +28,7 @@ from schedviz.web.queue.lanes import Chip, GroupChip, LaneView, LaneViews
 from schedviz.web.queue.order import TieView
 from schedviz.web.text import format as fmt
 from schedviz.web.text import node_names
+from schedviz.web.text.mirror_trouble import Trouble, say_trouble
 from simulator.client.informer import Pipeline
 
 BUDGETS_AT_MOST: Final = 12
@@ -63,7 +64,7 @@ class GroupItem(NamedTuple):
 
 
 class FailureView(NamedTuple):
-    message: str
+    said: Trouble
     again: str
     """The time of the next attempt: wall time of day, UTC. Of a mirror, the time since which it does not show
     the present state."""
@@ -258,9 +259,8 @@ def failure(known: Failure | None) -> FailureView | None:
     if known is None:
         return None
     shown = known.again or known.at
-    return FailureView(
-        known.message, f"{datetime.fromtimestamp(shown, UTC):%H:%M:%S}", of_mirror=not known.again
-    )
+    said = Trouble(known.message, is_english=True) if known.again else say_trouble(known.message)
+    return FailureView(said, f"{datetime.fromtimestamp(shown, UTC):%H:%M:%S}", of_mirror=not known.again)
 
 
 def budgets(picture: Picture) -> list[tuple[str, BudgetRecord]]:

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from typing import Any, Final
 
 import msgspec
@@ -12,14 +12,16 @@ from django.conf import settings
 
 from schedviz import environment
 from schedviz.kubectl_plugin.options import TIMEOUT, add_scheduler
+from schedviz.mirror.progress import ProgressNotes
 from schedviz.mirror.report import find_mirror, make_report
-from schedviz.mirror.run import name_of, read_options, run_mirror
+from schedviz.mirror.run import read_options, run_mirror
 from schedviz.mirror.session import Cluster, MirrorError
 from schedviz.processes.periodic import PeriodicCall, PeriodicThread
 from schedviz.processes.process_name import make_process_name
 from schedviz.processes.shared_metrics import WRITE_SECONDS, SharedMetrics
 from schedviz.real_cluster.errors import ClusterError
 from schedviz.store import Store
+from schedviz.store.connected_mirrors import ConnectedMirrors, mirror_name
 from schedviz.up.embedded_redis import DataDirectoryInUse, lock
 from schedviz.up.management.commands import up
 from schedviz.up.operator_store import operator_redis_url, stored_data
@@ -63,20 +65,29 @@ class Command(up.Command):
             metavar="DURATION",
             help=f"how long to wait for each answer of the API server; by default {TIMEOUT}",
         )
+        # What the page starts, of which it shows how it goes.
+        parser.add_argument("--connected", action="store_true", help=SUPPRESS)
         add_scheduler(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        given = Namespace(**options)
+        store = Store(settings.REDIS_URL, settings.REDIS_CLUSTER_URLS)
+        mirrors = ConnectedMirrors(store.redis)
+        progress = ProgressNotes(mirrors, given.name) if given.connected else None
+        wanted = mirrors.find(given.name) if given.connected else None
         try:
-            given = Namespace(**options)
             if given.action == "report":
                 _print_report(given)
                 return
             cluster = read_options(given)
             if environment.secret_given("REDIS_URL"):
-                self._join(given.name or name_of(cluster.context), cluster)
+                name = given.name or mirror_name(cluster.context)
+                self._join(store, name, cluster, progress, wanted.access if wanted else None)
                 return
         except (ClusterError, InputError, MirrorError) as failure:
             self.stderr.write(f"mirror: {failure}")
+            if progress:
+                progress.end(str(failure))
             sys.exit(NO_MIRROR)
         own = [sys.executable, "-m", "schedviz", *sys.argv[1:]]
         if _is_running():
@@ -87,17 +98,18 @@ class Command(up.Command):
         self.further_programs = [Program("mirror", own)]
         super().handle(*args, **options)
 
-    def _join(self, name: str, cluster: Cluster) -> None:
+    def _join(
+        self, store: Store, name: str, cluster: Cluster, progress: ProgressNotes | None, access: str | None
+    ) -> None:
         """Mirror into the schedviz of REDIS_URL. Raises ClusterError, MirrorError."""
         stopping = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopping.set())
-        store = Store(settings.REDIS_URL, settings.REDIS_CLUSTER_URLS)
         metrics = SharedMetrics(store.redis, "mirror", make_process_name())
         thread = PeriodicThread([PeriodicCall(WRITE_SECONDS, metrics.write)], lambda: None)
         thread.start()
         try:
-            run_mirror(store, name, cluster, self._say, stopping)
+            run_mirror(store, name, cluster, self._say, stopping, progress=progress, access=access)
         finally:
             thread.stop()
             metrics.stop()

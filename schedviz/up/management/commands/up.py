@@ -18,6 +18,7 @@ from schedviz.up.announcement import Announcement
 from schedviz.up.embedded_redis import DataDirectoryInUse, EmbeddedRedis, RedisDidNotStart, lock
 from schedviz.up.kept_key import kept_key
 from schedviz.up.migrate import migrate_accounts
+from schedviz.up.mirror_keeper import MirrorKeeper
 from schedviz.up.preflight import (
     NotReady,
     check_lesson_files,
@@ -75,7 +76,8 @@ class Command(BaseCommand):
         started = programs(
             settings.HOST, settings.PORT, web_processes=settings.WEB_PROCESSES, workers=settings.WORKERS
         )
-        return run_programs([*started, *self.further_programs], self._say, redis)
+        keeper = MirrorKeeper(Store(url, settings.REDIS_CLUSTER_URLS), settings.MIRROR_CONTEXTS)
+        return run_programs([*started, *self.further_programs], self._say, redis, keeper.run)
 
     def _say(self, line: str) -> None:
         # After the terminal was closed, the programs still have to be stopped in order.

@@ -1,0 +1,67 @@
+"""The contexts of the kubeconfig, by name. Credentials are neither kept nor returned."""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import yaml
+
+from schedviz.real_cluster.errors import ClusterError
+
+DEFAULT_FILE: Final = "~/.kube/config"
+FILE_AT_MOST: Final = 8 << 20
+"""Maximum number of bytes of a file: some ten thousand contexts with certificates."""
+
+
+class Contexts(NamedTuple):
+    names: list[str]
+    """Each once, in the order of the files."""
+    current: str
+    """That of the first file that has one, as client-go merges them; "" = none is set."""
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Kubeconfig(msgspec.Struct, rename="kebab"):
+    contexts: list[_Named] | None = None
+    current_context: str | None = None
+
+
+def kubeconfig_files(kubeconfig: str = "") -> str:
+    """Return the given files, else those of KUBECONFIG, else the usual one."""
+    return kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT_FILE
+
+
+def existing_files(files: str) -> list[Path]:
+    paths = (Path(path).expanduser() for path in files.split(os.pathsep) if path)
+    return [path for path in paths if path.is_file()]
+
+
+def read_contexts(files: str) -> Contexts:
+    """Raises ClusterError."""
+    found = existing_files(files)
+    if not found:
+        raise ClusterError(f"kubeconfig {files}: no such file")
+    names: dict[str, None] = {}
+    current = ""
+    for path in found:
+        read = _read_file(path)
+        names.update(dict.fromkeys(each.name for each in read.contexts or ()))
+        current = current or read.current_context or ""
+    return Contexts([*names], current)
+
+
+def _read_file(path: Path) -> _Kubeconfig:
+    try:
+        if path.stat().st_size > FILE_AT_MOST:
+            raise ClusterError(f"kubeconfig {path}: it has more than {FILE_AT_MOST >> 20} MiB")
+        content = yaml.load(path.read_bytes(), yaml.CSafeLoader)
+        return msgspec.convert(content or {}, _Kubeconfig)
+    except OSError as failure:
+        raise ClusterError(f"kubeconfig {path}: {failure.strerror or failure}") from None
+    # What is wrong is not repeated: a message of these would quote the file.
+    except (yaml.YAMLError, msgspec.ValidationError, ValueError, RecursionError):
+        raise ClusterError(f"kubeconfig {path}: not a kubeconfig") from None

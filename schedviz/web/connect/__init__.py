@@ -1,0 +1,1 @@
+"""Connects clusters of the kubeconfig: mirrors that ``schedviz up`` keeps running."""

@@ -1,0 +1,156 @@
+"""The mirrors that pages connect: which are offered, started, ended, and started again."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from schedviz.store import Meta, Store
+from schedviz.store.connected_mirrors import (
+    KEEPER,
+    OFFERED,
+    PROGRESS,
+    WANTED,
+    ConnectedMirror,
+    ConnectedMirrors,
+    MirrorProgress,
+    OfferedContexts,
+)
+from schedviz.up import mirror_keeper
+from schedviz.up.mirror_keeper import MirrorKeeper
+from schedviz.up.supervisor import Program
+from tests.waiting import PATIENCE
+
+TOKEN = "t0ken-of-jane"
+
+
+@pytest.fixture
+def mirrors(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[ConnectedMirrors]:
+    monkeypatch.setattr(mirror_keeper, "LOOK_SECONDS", 0.01)
+    yield ConnectedMirrors(store.redis)
+    store.redis.delete(KEEPER, OFFERED, WANTED, PROGRESS)
+
+
+@pytest.fixture(autouse=True)
+def kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "kubeconfig"
+    contexts = [{"name": name, "context": {"cluster": "c", "user": "u"}} for name in ("dev", "prod", "test")]
+    users = [{"name": "u", "user": {"token": TOKEN}}]
+    path.write_text(yaml.safe_dump({"contexts": contexts, "users": users, "current-context": "prod"}))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("allowed", "offered"),
+    [
+        (["*"], OfferedContexts(["prod", "dev", "test"], "prod")),
+        (["test", "gone", "prod"], OfferedContexts(["prod", "test"], "prod")),
+        (["-"], OfferedContexts([], "prod")),
+    ],
+)
+def test_only_the_allowed_contexts_are_offered(
+    store: Store, allowed: list[str], offered: OfferedContexts
+) -> None:
+    assert MirrorKeeper(store, allowed).offered_contexts() == offered
+
+
+@pytest.mark.parametrize(
+    "text", [f"users: [{TOKEN}", f"- {TOKEN}", f"contexts: {TOKEN}", f"{TOKEN}: \t- x: y"]
+)
+def test_a_file_that_is_no_kubeconfig_is_named_and_not_quoted(
+    store: Store, kubeconfig: Path, text: str
+) -> None:
+    kubeconfig.write_text(text)
+    assert MirrorKeeper(store, ["*"]).offered_contexts().fault == f"kubeconfig {kubeconfig}: not a kubeconfig"
+    kubeconfig.unlink()
+    assert MirrorKeeper(store, ["*"]).offered_contexts().fault == f"kubeconfig {kubeconfig}: no such file"
+
+
+class Processes:
+    """What is started, and the statuses with which it ends."""
+
+    def __init__(self) -> None:
+        self.started: list[list[str]] = []
+        self.ended: list[str] = []
+        self.statuses: list[int] = []
+
+    async def run_once(self, program: Program) -> int:
+        self.started.append([*program.command[3:]])
+        try:
+            return self.statuses.pop(0) if self.statuses else await asyncio.Event().wait()
+        finally:
+            self.ended.append(program.name)
+
+
+async def keep(store: Store, processes: Processes, *steps: Callable[[], bool]) -> None:
+    """Run a keeper until the steps have come true, one after the other."""
+    task = asyncio.create_task(MirrorKeeper(store, ["*"]).run(processes.run_once))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            for step in steps:
+                while not step():
+                    assert not task.done(), task
+                    await asyncio.sleep(0.002)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def do(act: Callable[[], object]) -> Callable[[], bool]:
+    return lambda: act() is not ...
+
+
+async def test_what_is_wanted_runs_until_it_is_disconnected_and_again_after_a_restart(
+    store: Store, mirrors: ConnectedMirrors
+) -> None:
+    mirrors.connect(ConnectedMirror("eu", "prod", 1.0))
+    first, second = Processes(), Processes()
+    command = ["mirror", "--connected", "--name=eu", "--context=prod"]
+    await keep(store, first, lambda: first.started == [command])
+    assert first.ended == ["mirror eu"], "it ends with the product"
+    store.redis.delete(KEEPER)
+    await keep(
+        store,
+        second,
+        lambda: second.started == [command],
+        do(lambda: mirrors.disconnect("eu")),
+        lambda: second.ended == ["mirror eu"],
+    )
+
+
+async def test_one_that_never_followed_is_not_started_again_by_itself(
+    store: Store, mirrors: ConnectedMirrors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_keeper, "AGAIN_SECONDS", 0.01)
+    processes = Processes()
+    processes.statuses = [2, 1, 1]
+    mirrors.connect(ConnectedMirror("eu", "prod", 1.0))
+    await keep(
+        store,
+        processes,
+        lambda: processes.ended == ["mirror eu"],
+        do(lambda: mirrors.connect(ConnectedMirror("eu", "prod", 2.0))),
+        # A process that ends with another status is no answer of the cluster.
+        lambda: len(processes.started) == 4,
+    )
+
+
+async def test_one_whose_mirror_was_deleted_is_forgotten(
+    store: Store, mirrors: ConnectedMirrors, sandbox_name: str
+) -> None:
+    store.create(Meta(sandbox_name, created=1.0))
+    processes = Processes()
+    processes.statuses = [2]
+    mirrors.connect(ConnectedMirror(sandbox_name, "prod", 1.0))
+    mirrors.note(sandbox_name, MirrorProgress("following", has_followed=True))
+    store.delete(sandbox_name)
+    await keep(store, processes, lambda: not mirrors.wanted())
+
+
+def test_one_process_offers_at_a_time(mirrors: ConnectedMirrors) -> None:
+    assert mirrors.offer("a", OfferedContexts(["x"]))
+    assert not mirrors.offer("b", OfferedContexts(["y"]))
+    assert mirrors.offered() == OfferedContexts(["x"])
