@@ -180,7 +180,7 @@ def changed(file: Path, **fields: Any) -> str:
         (
             {"users": [{"name": "u", "user": {"exec": {"apiVersion": EXEC, "command": "/not/there"}}}]},
             [],
-            "No such file or directory",
+            'the plugin for credentials "/not/there" is not installed, or not in the PATH',
         ),
         (
             {"users": [{"name": "u", "user": {"client-certificate": "gone.crt", "client-key": "gone.key"}}]},
