@@ -68,7 +68,9 @@ def connect(kubeconfig: str = "", context: str = "") -> Connection:
 
 def _plugin_failure(text: str) -> str:
     missing = NOT_FOUND.fullmatch(text)
-    return f'the plugin for credentials "{missing[1]}" is not installed, or not in the PATH' if missing else text
+    if missing is None:
+        return text
+    return f'the plugin for credentials "{missing[1]}" is not installed, or not in the PATH'
 
 
 def _listed(names: list[str]) -> str:
