@@ -45,8 +45,11 @@ class Assumptions(msgspec.Struct):
             yield f"Kubelets of other versions, with the number of nodes: {', '.join(skewed)}."
 
 
-def name_gates(features: Features, given: bool, reached: bool) -> str:
-    """Return the gates in words. given: by the option; reached: by the scheduler's metrics."""
+def name_gates(features: Features, *, given: bool, reached: bool, served: bool) -> str:
+    """Return the gates in words. given: by the option; reached: by the scheduler's metrics; served: the API
+    server has the kind of a gate."""
+    if served:
+        return f"the feature gates {features.gates_text}, as the API server has PodGroups"
     if given:
         return f"the feature gates {features.gates_text}"
     if reached:

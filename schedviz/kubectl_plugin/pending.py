@@ -6,7 +6,7 @@ pending, 1 if there are such pods, and 2 if there is no answer.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -16,13 +16,14 @@ from schedviz.kubectl_plugin.options import add_connection, add_scheduler, open_
 from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects, without_collections
 from schedviz.web.picture.records import PodRecord, pod_record
 from schedviz.web.queue.pending import CauseView, PendingView, present_pending
+from simulator.api import Manifest, Micros
 from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError
 from simulator.command_line.output import print_json, print_lines
 from simulator.command_line.tables import align_columns
 from simulator.objects.metadata import namespace_of_key
 from simulator.trace import QueuePlace
-from simulator.what_if.pending_queue import try_pending
+from simulator.what_if.pending_queue import place_as_said, queue_order, try_pending
 
 PODS_NAMED: Final = 2
 """Number of pods that a row of the table names."""
@@ -80,23 +81,36 @@ def run(options: argparse.Namespace) -> int:
     reader = open_reader(options)
     scheduler = Scheduler(reader, options)
     frameworks = scheduler.frameworks()
+    namespace = "" if options.all_namespaces else options.namespace
     with serving(scheduler.features), without_collections():
-        listed, assumed = read_objects(reader, scheduler, now())
-        items, manifests = [*listed.items()], listed.pods
-        del listed  # and what the pods share, by its JSON: some ten megabytes
+        found, assumed = read_objects(reader, scheduler, now(), namespace)
+        if not found.has_nodes:
+            view = present_waiting(found.listed.pods.values(), now())
+            return _print(view, view.count, assumed, options.output)
+        items, manifests = [*found.listed.items()], found.listed.pods
+        del found  # and what the pods share, by its JSON: some ten megabytes
         try:
             queue = try_pending(items, frameworks)
         except (LookupError, TypeError, AttributeError, ValueError) as failure:
             raise InputError(f"the cluster: {type(failure).__name__}: {failure}") from None
-    places = {
-        place.pod: place
-        for place in queue.places
-        if options.namespace in ("", namespace_of_key(place.pod)) or options.all_namespaces
-    }
+    places = {place.pod: place for place in queue.places if namespace in ("", namespace_of_key(place.pod))}
     records = {key: pod_record(manifests[key]) for key in places}
     view = present_pending(ClusterPods(places, records), now())
-    answer = _answer_of(view, queue.untried, assumed)
-    if options.output == "json":
+    return _print(view, queue.untried, assumed, options.output)
+
+
+def present_waiting(manifests: Iterable[Manifest], now: Micros) -> PendingView:
+    """Return the pods that wait, each with what the cluster's scheduler said last of it: without nodes there
+    are no attempts."""
+    pods = {pod.key: pod for pod in queue_order(manifests)}
+    places = {key: place_as_said(pod) for key, pod in pods.items()}
+    return present_pending(ClusterPods(places, {key: pod_record(pods[key].manifest) for key in pods}), now)
+
+
+def _print(view: PendingView, untried: int, assumed: Assumptions, output: str) -> int:
+    """Print the answer, and return the exit status."""
+    answer = _answer_of(view, untried, assumed)
+    if output == "json":
         print_json(msgspec.json.encode(answer))
     else:
         print_lines(_report_lines(answer, view))
@@ -135,9 +149,10 @@ def _report_lines(answer: PendingAnswer, view: PendingView) -> Iterator[str]:
         if answer.more_causes:
             yield f"and {answer.more_pods} pods for {answer.more_causes} further causes"
         yield ""
-        yield (
-            f"The pod that fits and is tried first: {answer.first}." if answer.first else "None of them fits."
-        )
+        if answer.first:
+            yield f"The pod that fits and is tried first: {answer.first}."
+        elif answer.untried < answer.count:
+            yield "None of them fits."
     if answer.untried:
         yield f"{answer.untried} pods were not tried; their cause is what the cluster's scheduler said last."
     yield ""

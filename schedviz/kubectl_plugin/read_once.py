@@ -8,14 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from schedviz.kubectl_plugin.assumptions import Assumptions, name_gates
-from schedviz.real_cluster.cluster import read_cluster, read_configuration, read_gates, read_version
+from schedviz.real_cluster.cluster import (
+    ReadCluster,
+    read_cluster,
+    read_configuration,
+    read_gates,
+    read_group_gates,
+    read_version,
+)
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import SECOND, Manifest, Micros
 from simulator.command_line import files
 from simulator.command_line.files import InputError
 from simulator.command_line.version_options import features_of
 from simulator.commands.clean import refusal_lines
-from simulator.dumps.listed_objects import ListedObjects
 from simulator.framework.runtime import Framework
 from simulator.plugins.registry import load, profiles
 from simulator.scheduler import extender_http
@@ -35,7 +41,13 @@ class Scheduler:
         self.features: Features = features_of(named, options.feature_gates)
         if stated and not options.kubernetes:
             self.features = Features(version, stated)
-        self.gates = name_gates(self.features, bool(options.feature_gates), stated is not None)
+        served: dict[str, bool] = {}
+        if stated is None and not options.feature_gates and not options.kubernetes:
+            served = read_group_gates(reader, version)
+            self.features = Features(version, served) if served else self.features
+        self.gates = name_gates(
+            self.features, given=bool(options.feature_gates), reached=stated is not None, served=bool(served)
+        )
         self._options = options
         self.configuration: Manifest | None
         self.configuration, self.source = self._configure(reader)
@@ -60,11 +72,12 @@ class Scheduler:
 
 
 def read_objects(
-    reader: ClusterReader, scheduler: Scheduler, now: Micros
-) -> tuple[ListedObjects, Assumptions]:
-    """Return the objects, and what an answer about them assumes. Raises ClusterError."""
-    found = read_cluster(reader, scheduler.features, now)
-    return found.listed, Assumptions(
+    reader: ClusterReader, scheduler: Scheduler, now: Micros, namespace: str = ""
+) -> tuple[ReadCluster, Assumptions]:
+    """Return the objects, and what an answer about them assumes. ``namespace``: see :func:`read_cluster`.
+    Raises ClusterError."""
+    found = read_cluster(reader, scheduler.features, now, namespace)
+    return found, Assumptions(
         reader.context,
         reader.server,
         scheduler.said,

@@ -12,6 +12,7 @@ import msgspec
 
 from schedviz.kubectl_plugin.assumptions import Assumptions
 from schedviz.kubectl_plugin.options import add_connection, add_scheduler, open_reader
+from schedviz.kubectl_plugin.pending import present_waiting
 from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects, without_collections
 from schedviz.real_cluster.cluster import read_pod
 from simulator.api import Manifest
@@ -28,8 +29,13 @@ from simulator.objects.amount_text import written_requests
 from simulator.objects.conditions import condition
 from simulator.objects.pod import Pod
 from simulator.what_if.answer import WhatIfAnswer
+from simulator.what_if.gang import find_gang
 from simulator.what_if.situation import Situation
 
+ROOM_UNKNOWN: Final = (
+    "The pods of other namespaces may not be listed, so their room on the nodes is unknown: one that seems "
+    "to fit may be full."
+)
 PREFIXES: Final = ("pod/", "pods/", "po/")
 
 
@@ -39,8 +45,8 @@ class WhyAnswer(msgspec.Struct):
     """The node that it is bound to; "" = it is pending."""
     said: str
     """What the cluster's own scheduler said last of it."""
-    explain: msgspec.Raw
-    """As ``python -m simulator explain -o json`` prints it."""
+    explain: msgspec.Raw | None
+    """None where nodes may not be listed. As ``python -m simulator explain -o json`` prints it."""
     whatif: WhatIfAnswer | None
     """As ``python -m simulator whatif -o json`` prints it; None for a pod that is bound or would be."""
     assumed: Assumptions
@@ -64,28 +70,63 @@ def run(options: argparse.Namespace) -> int:
     with serving(scheduler.features), without_collections():
         first = ListedObjects(now(), b"", scheduler.features)
         stored = read_pod(reader, first, namespace, name)
-        listed, assumed = read_objects(reader, scheduler, now())
+        found, assumed = read_objects(reader, scheduler, now(), namespace)
         # It may have ended, or have been deleted, since.
-        stored = listed.pods.get(PODS.key(namespace, name), stored)
-        items = [*listed.items()]
-        del listed, first
+        stored = found.listed.pods.get(PODS.key(namespace, name), stored)
         pod = Pod.parse(stored)
+        if not found.has_nodes:
+            return _answer_without_nodes(pod, assumed, options.output)
+        has_all_pods, items = found.has_all_pods, [*found.listed.items()]
+        del found, first
         sentences = [*_describe_bound(pod), *_describe_said(stored)]
         if not pod.node_name and not pod.finished:
             sentences = [*describe_state(pod, items), *sentences]
-        asked = AskedPod(Pod.parse(_unbound(stored)), sentences)
+        if not has_all_pods:
+            sentences = [*sentences, ROOM_UNKNOWN]
+        waiting = Pod.parse(_unbound(stored))
         try:
-            situation = explain.make_situation(items, asked.pod, frameworks)
+            situation = explain.make_situation(items, waiting, frameworks)
         except ValueError as failure:
             raise InputError(f"the cluster: {failure}") from None
+        asked = AskedPod(waiting, [*sentences, *_describe_gang(situation)])
         del items
-        return _answer(asked, pod, situation, assumed, options.output)
+        status = _answer(asked, pod, situation, assumed, options.output)
+        return status if has_all_pods or pod.node_name else 1
+
+
+def _answer_without_nodes(pod: Pod, assumed: Assumptions, output: str) -> int:
+    """Print what is known where nodes may not be listed: what the cluster's scheduler said, in words."""
+    view = present_waiting([pod.manifest], now())
+    if output == "json":
+        said = condition(pod.manifest, "PodScheduled") or {}
+        print_json(
+            msgspec.json.encode(
+                WhyAnswer(pod.key, pod.node_name, said.get("message") or "", None, None, assumed)
+            )
+        )
+        return 0 if pod.node_name else 1
+    wanted = ", ".join(f"{name} {amount}" for name, amount in written_requests(pod.manifest).items())
+    lines = [f"Pod {pod.key}, priority {pod.priority}, requests {wanted or 'nothing'}"]
+    if pod.finished or pod.node_name:
+        lines += [
+            f"It is bound to {pod.node_name} (status.phase {pod.phase})."
+            if pod.node_name
+            else "It has ended."
+        ]
+    else:
+        lines += _describe_said(pod.manifest)
+        lines += [line for row in view.causes for line in (row.deciding, f"Remedy: {row.remedy}")]
+    print_lines([*lines, "", *assumed.lines()])
+    return 0 if pod.node_name else 1
 
 
 def _answer(asked: AskedPod, pod: Pod, situation: Situation, assumed: Assumptions, output: str) -> int:
     decision = explain.decide(situation)
     fits = decision.outcome == "scheduled"
-    found = None if fits or pod.node_name else whatif.find_changes(situation)
+    found = None
+    if not pod.node_name and (not fits or find_gang(situation)):
+        found = whatif.find_changes(situation)
+        fits = found.now.kind == "bound"
     if output == "json":
         whole = ExplainedDecision(
             **msgspec.structs.asdict(decision),
@@ -101,6 +142,15 @@ def _answer(asked: AskedPod, pod: Pod, situation: Situation, assumed: Assumption
             print_lines(["", *whatif.report_lines(AskedPod(asked.pod, []), found)])
         print_lines(["", *assumed.lines()])
     return 0 if fits or pod.node_name else 1
+
+
+def _describe_gang(situation: Situation) -> Iterator[str]:
+    gang = find_gang(situation)
+    if gang is not None:
+        yield (
+            f"It is a pod of PodGroup {gang.key}, whose pods are scheduled together. The table is about this "
+            "pod by itself."
+        )
 
 
 def _unbound(stored: Manifest) -> Manifest:

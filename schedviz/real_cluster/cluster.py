@@ -12,22 +12,26 @@ from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.lists import list_pages
 from schedviz.real_cluster.read_resources import (
     FIELD_SELECTORS,
+    GROUPS,
     NEEDED,
     READ,
     list_path,
     namespaced_path,
+    say_elsewhere,
     say_unread,
 )
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest, Micros
 from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.kinds.pod_groups import POD_GROUPS
 from simulator.apiserver.manifest import parse_manifests
-from simulator.apiserver.resources import PODS
+from simulator.apiserver.resource import Resource
+from simulator.apiserver.resources import NODES, PODS
 from simulator.command_line.files import CONFIGURATION
-from simulator.dumps.kubelet_versions import nearest_patch
+from simulator.dumps.kubelet_versions import gates_of, nearest_patch
 from simulator.dumps.listed_objects import ListedObjects, ListFault
 from simulator.kernel.prepared_types import prepared
-from simulator.versions.feature_gates import feature_gates
+from simulator.versions.feature_gates import GANG_GATES, can_be_on, feature_gates
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import KubernetesVersion
 
@@ -43,24 +47,49 @@ class ReadCluster(NamedTuple):
     listed: ListedObjects
     unknown: list[str]
     """What could not be read, and what is unknown thereby."""
+    has_nodes: bool
+    """Whether nodes could be read."""
+    has_all_pods: bool
+    """Whether the pods of all namespaces could be read."""
 
 
-def read_cluster(reader: ClusterReader, features: Features, now: Micros) -> ReadCluster:
-    """Read the objects. Raises ClusterError, also if nodes or pods cannot be read."""
+def read_cluster(reader: ClusterReader, features: Features, now: Micros, namespace: str = "") -> ReadCluster:
+    """Read the objects. ``namespace``: what may not be read in all namespaces is read in this one, and nodes
+    are not needed. Raises ClusterError, also if what is needed cannot be read."""
     listed = ListedObjects(now, secrets.token_bytes(SALT_BYTES), features)
-    unknown = []
-    for resource in (*READ, *NEEDED):
+    unknown: list[str] = []
+    unread: set[Resource] = set()
+    needed = [PODS] if namespace else NEEDED
+
+    def read(resource: Resource, path: str) -> None:
+        list_pages(
+            reader,
+            path,
+            partial(listed.begin, resource),
+            partial(listed.take, resource),
+            FIELD_SELECTORS.get(resource, ""),
+        )
+
+    groups = {each: GROUPS[each] for each in GROUPS if features.enabled(each.gate)}
+    for resource, lacking in {**READ, **groups, **NEEDED}.items():
         try:
-            list_pages(
-                reader,
-                list_path(resource),
-                partial(listed.begin, resource),
-                partial(listed.take, resource),
-                FIELD_SELECTORS.get(resource, ""),
-            )
+            try:
+                read(resource, list_path(resource))
+            except Refused as refused:
+                unread.add(resource)
+                if not (namespace and resource.namespaced and refused.is_forbidden):
+                    raise
+                try:
+                    read(resource, namespaced_path(resource, quote(namespace, safe="")))
+                except Refused:
+                    raise refused from None
+                unknown.append(say_elsewhere(resource, lacking))
         except Refused as refused:
-            unknown.append(say_unread(resource, refused, READ.get(resource, "all")))
-    return ReadCluster(listed, unknown)
+            if resource in needed and refused.is_forbidden and not namespace:
+                text = f"no permission to list {resource.plural}: {refused}"
+                raise ClusterError(f"{text}; with -n NAMESPACE, one namespace is read") from None
+            unknown.append(say_unread(resource, refused, lacking, needed))
+    return ReadCluster(listed, unknown, NODES not in unread, PODS not in unread)
 
 
 def read_pod(reader: ClusterReader, listed: ListedObjects, namespace: str, name: str) -> Manifest:
@@ -134,6 +163,22 @@ def read_configuration(reader: ClusterReader, named: str) -> Manifest:
     if len(documents) != 1:
         raise ClusterError(f"--config-map {named}: expected one {CONFIGURATION}, found {len(documents)}")
     return documents[0]
+
+
+class _Groups(msgspec.Struct):
+    items: list[Manifest] | None = None
+
+
+def read_group_gates(reader: ClusterReader, version: KubernetesVersion) -> dict[str, bool]:
+    """Return the gates that are on where the API server serves PodGroups, as far as these show them; none
+    where it does not, or does not let them be read."""
+    try:
+        body = reader.get(list_path(POD_GROUPS), {"limit": "500"})
+        groups = msgspec.json.decode(body, type=prepared(_Groups)).items or ()
+    except (ClusterError, msgspec.MsgspecError):
+        return {}
+    found = {*GANG_GATES, *(gate for group in groups for gate in gates_of(group))}
+    return {gate: True for gate in sorted(found) if can_be_on(version.name, gate)}
 
 
 class _Pod(msgspec.Struct):

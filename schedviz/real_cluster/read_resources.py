@@ -1,5 +1,6 @@
 """What is read of a real cluster: the resources that the scheduler reads. Secrets are not among them."""
 
+from collections.abc import Collection
 from typing import Final
 
 from schedviz.real_cluster.errors import ClusterError, Refused
@@ -16,8 +17,11 @@ def _resource(name: str) -> Resource:
     return found
 
 
-NEEDED: Final = (NODES, PODS)
-"""Without these there is no answer."""
+NEEDED: Final[dict[Resource, str]] = {
+    NODES: "which nodes there are, and what each of them lacks",
+    PODS: "the room that they take on the nodes; one that seems to have room may be full",
+}
+"""Without these there is no answer about the whole cluster."""
 READ: Final[dict[Resource, str]] = {
     _resource(name): unknown
     for name, unknown in {
@@ -42,6 +46,8 @@ READ: Final[dict[Resource, str]] = {
     }.items()
 }
 """The other resources, with what is unknown where one cannot be read."""
+GROUPS: Final[dict[Resource, str]] = {POD_GROUPS: "which pods are scheduled as a group"}
+"""Read where their gate is on."""
 FOLLOWED: Final[dict[Resource, str]] = {
     **READ,
     **{
@@ -58,9 +64,9 @@ FOLLOWED: Final[dict[Resource, str]] = {
             "events": "what the scheduler says of its attempts",
         }.items()
     },
-    POD_GROUPS: "which pods are scheduled as a group",
+    **GROUPS,
     WORKLOADS: "the templates of pod groups",
-    **dict.fromkeys(NEEDED, "all"),
+    **NEEDED,
 }
 """The resources that a mirror lists and watches: those that the scheduler and the controllers of the
 simulation read, and the Events of the scheduler. The ClusterRole of the Helm chart names the same ones."""
@@ -73,15 +79,22 @@ FIELD_SELECTORS: Final = {
 """The scheduler sees no pods that have ended, and its Events are about pods."""
 
 
-def say_unread(resource: Resource, refused: Refused, unknown: str) -> str:
+def say_unread(
+    resource: Resource, refused: Refused, unknown: str, needed: Collection[Resource] = NEEDED
+) -> str:
     """Return why a resource is not read, and what is unknown thereby. Raises ClusterError for one that is
     needed, and the refusal where it does not only mean that the resource is forbidden or not served."""
-    if resource in NEEDED and refused.is_forbidden:
+    if resource in needed and refused.is_forbidden:
         raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
-    if resource in NEEDED or not (refused.is_forbidden or refused.is_missing):
+    if resource in needed or not (refused.is_forbidden or refused.is_missing):
         raise refused
     why = "forbidden" if refused.is_forbidden else f"not served as {resource.api_version}"
     return f"{resource.plural} ({why}): {unknown}"
+
+
+def say_elsewhere(resource: Resource, unknown: str) -> str:
+    """Return what is unknown where a resource may be read in single namespaces only."""
+    return f"{resource.plural} of other namespaces (forbidden): {unknown}"
 
 
 def list_path(resource: Resource) -> str:

@@ -72,16 +72,24 @@ def _requeue(scheduler: Scheduler, cycle: GroupCycle, result: GroupResult, membe
             nominated_node="",
         )
         return
-    nominated: str | None = ""
-    message = f"{UNSCHEDULABLE_GROUP}, {member.wait_message}"
-    if member.attempt is None:
-        message, nominated = group_message, None
-    elif member.fits and result.waiting_on_preemption:
-        message, nominated = group_message, member.node
-    elif member.fit_error is not None and (result.waiting_on_preemption or not member.requires_preemption):
-        message, nominated = member.fit_error.message, member.fit_error.nominated_node
-        info.unschedulable_plugins = set(member.fit_error.unschedulable_plugins)
+    message, nominated, plugins = refusal_of(result, member)
+    if plugins is not None:
+        info.unschedulable_plugins = plugins
     fail(scheduler, info, number, message, reason=UNSCHEDULABLE, nominated_node=nominated)
+
+
+def refusal_of(result: GroupResult, member: MemberResult) -> tuple[str, str | None, set[str] | None]:
+    """Return the message for a member of a group that is not scheduled, its nominated node, and the plugins
+    that rejected it. None: they stay as they are."""
+    group_message = result.status.message if result.status else ""
+    if member.attempt is None:
+        return group_message, None, None
+    if member.fits and result.waiting_on_preemption:
+        return group_message, member.node, None
+    if member.fit_error is not None and (result.waiting_on_preemption or not member.requires_preemption):
+        error = member.fit_error
+        return error.message, error.nominated_node, {*error.unschedulable_plugins}
+    return f"{UNSCHEDULABLE_GROUP}, {member.wait_message}", "", None
 
 
 def _update_condition(scheduler: Scheduler, group: PodGroup, result: GroupResult) -> None:

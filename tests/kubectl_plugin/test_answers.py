@@ -15,7 +15,7 @@ from simulator.api import Change, Manifest
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal
 from tests.kubectl_plugin.conftest import Ask
-from tests.kubectl_plugin.small_cluster import EVENTS, NODES, PODS, SECRET, node, pod
+from tests.kubectl_plugin.small_cluster import EVENTS, LISTS, NODES, PODS, SECRET, node, pod
 from tests.tools import program
 from tests.waiting import PATIENCE
 
@@ -294,3 +294,96 @@ def test_kubectl_runs_the_plugin_against_a_sandbox(server: str, sandbox: Sandbox
     assert (eviction["pod"], eviction["by"], eviction["node"]) == ("shop/low", "pod shop/urgent", "node-1")
     status, printed = kubectl("pending", "-n", "shop")
     assert (status, "too little cpu" in printed) == (1, True), printed
+
+
+def gang_cluster(api_server: ApiServer, pods: int, needs: int) -> None:
+    """A gang of pods of which three fit together, each of them by itself."""
+    group = {"metadata": {"name": "train", "namespace": "shop", "uid": "g"},
+             "spec": {"schedulingPolicy": {"gang": {"minCount": needs}}}}  # fmt: skip
+    member = {"schedulingGroup": {"podGroupName": "train"}}
+    api_server.lists["/apis/scheduling.k8s.io/v1alpha2/podgroups"] = [group]
+    api_server.lists[NODES] = [node("node-1", "4")]
+    api_server.lists[PODS] = [pod(f"train-{number}", "1300m", **member) for number in range(pods)]
+
+
+def test_a_gang_is_tried_as_a_whole(ask: Ask, api_server: ApiServer) -> None:
+    gang_cluster(api_server, 4, needs=4)
+    answer = ask("why", "train-0", "-n", "shop", server=api_server)
+    assert answer.status == 1
+    assert "It is a pod of PodGroup shop/train, whose pods are scheduled together." in answer.out
+    assert "PodGroup shop/train: 3 of 4 pods fit, and it needs 4." in answer.out
+    assert (
+        "the feature gates GangScheduling=true,GenericWorkload=true, as the API server has PodGroups"
+        in answer.out
+    )
+    pending = json.loads(ask("pending", "-o", "json", server=api_server).out)
+    assert (pending["first"], sum(row["count"] for row in pending["causes"])) == ("", 4)
+    without = ["--feature-gates", "GenericWorkload=false"]
+    assert ask("why", "train-0", "-n", "shop", *without, server=api_server).status == 0
+
+
+def test_a_gang_that_fits_takes_its_room_from_those_behind_it(ask: Ask, api_server: ApiServer) -> None:
+    gang_cluster(api_server, 3, needs=3)
+    assert ask("why", "train-0", "-n", "shop", server=api_server).status == 0
+    later = pod("zz", "1300m")
+    later["metadata"]["creationTimestamp"] = "2026-11-02T00:00:00Z"
+    api_server.lists[PODS] = [*api_server.lists[PODS], later]
+    pending = json.loads(ask("pending", "-o", "json", server=api_server).out)
+    assert pending["first"] == "shop/train-0"
+    assert sorted(row["pods"] for row in pending["causes"]) == [
+        ["shop/train-0", "shop/train-1", "shop/train-2"],
+        ["shop/zz"],
+    ]
+
+
+@pytest.fixture
+def one_namespace(api_server: ApiServer) -> ApiServer:
+    """A cluster whose user has rights in the namespace shop only, and may list nodes."""
+    for path in LISTS:
+        if path != NODES:
+            api_server.answers[path] = refusal(403, 'User "jane" cannot list it at the cluster scope')
+    for path, items in [*api_server.lists.items()]:
+        prefix, _, plural = path.rpartition("/")
+        own = [item for item in items if item["metadata"].get("namespace") == "shop"]
+        api_server.lists[f"{prefix}/namespaces/shop/{plural}"] = own
+    return api_server
+
+
+def test_with_rights_in_one_namespace_the_room_of_others_is_said_to_be_unknown(
+    ask: Ask, one_namespace: ApiServer
+) -> None:
+    status, out, err = ask("why", "big-1", "-n", "shop", server=one_namespace)
+    assert (status, err) == (1, "")
+    assert "so their room on the nodes is unknown" in out
+    assert "Not read: pods of other namespaces (forbidden): the room that they take on the nodes" in out
+    assert "Not read: services of other namespaces (forbidden)" in out
+    assert "Not read: storageclasses (forbidden)" in out
+    one_namespace.lists["/api/v1/namespaces/shop/pods"][2]["spec"]["containers"][0]["resources"] = {}
+    assert ask("why", "big-2", "-n", "shop", server=one_namespace).status == 1, "it may be full"
+    assert json.loads(ask("pending", "-n", "shop", "-o", "json", server=one_namespace).out)["count"] == 3
+    status, out, err = ask("pending", server=one_namespace)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "no permission to list pods" in err
+    assert "-n NAMESPACE" in err
+
+
+def test_without_nodes_what_the_clusters_scheduler_said_is_said_in_words(
+    ask: Ask, one_namespace: ApiServer
+) -> None:
+    one_namespace.answers[NODES] = refusal(403, 'User "jane" cannot')
+    for each in one_namespace.lists["/api/v1/namespaces/shop/pods"]:
+        for condition in each["status"].get("conditions", ()):
+            condition["message"] = "0/30 nodes are available: 30 Insufficient nvidia.com/gpu."
+    status, out, err = ask("why", "big-1", "-n", "shop", server=one_namespace)
+    assert (status, err) == (1, "")
+    assert "The cluster's scheduler said: 0/30 nodes are available: 30 Insufficient nvidia.com/gpu." in out
+    assert "30 have too little nvidia.com/gpu" in out
+    assert "Remedy: A pod there that requests nvidia.com/gpu ends" in out
+    assert "Not read: nodes (forbidden): which nodes there are, and what each of them lacks." in out
+    assert ask("why", "runs", "-n", "shop", server=one_namespace).status == 0
+    answer = json.loads(ask("why", "big-1", "-n", "shop", "-o", "json", server=one_namespace).out)
+    assert (answer["explain"], answer["whatif"]) == (None, None)
+    status, out, _ = ask("pending", "-n", "shop", server=one_namespace)
+    assert status == 1
+    assert "3 pods were not tried; their cause is what the cluster's scheduler said last." in out
+    assert "None of them fits" not in out

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from schedviz.kubectl_plugin.__main__ import NO_ANSWER
-from schedviz.real_cluster.read_resources import NEEDED, READ
+from schedviz.real_cluster.read_resources import GROUPS, NEEDED, READ
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
@@ -23,13 +23,14 @@ from tests.waiting import eventually
 
 COMMANDS = (["why", "big-1"], ["pending"], ["evictions"])
 GATES = "/api/v1/namespaces/kube-system/pods"
+PODGROUPS = "/apis/scheduling.k8s.io/v1alpha2/podgroups"
 EXEC = "client.authentication.k8s.io/v1"
 
 
 def test_all_requests_read_and_none_is_about_secrets(ask: Ask, api_server: ApiServer) -> None:
     for command in COMMANDS:
         assert ask(*command, server=api_server).status != NO_ANSWER
-    allowed = {*LISTS, "/version", GATES, "/api/v1/namespaces/shop/pods/big-1"}
+    allowed = {*LISTS, "/version", GATES, "/api/v1/namespaces/shop/pods/big-1", PODGROUPS}
     assert {method for method, _, _ in api_server.asked} == {"GET"}
     assert {path for _, path, _ in api_server.asked} == allowed
     assert not [path for path in allowed if "secret" in path or "configmap" in path]
@@ -38,12 +39,11 @@ def test_all_requests_read_and_none_is_about_secrets(ask: Ask, api_server: ApiSe
 
 def test_all_that_an_import_reads_for_the_scheduler_is_read() -> None:
     """The others are those that only controllers and the admission of new pods read."""
-    read = {resource.id for resource in (*READ, *NEEDED)}
+    read = {resource.id for resource in (*READ, *GROUPS, *NEEDED)}
     assert {*IMPORTED_RESOURCES} - read == {
         *("limitranges", "resourcequotas", "runtimeclasses.node.k8s.io", "timetables.schedviz"),
         *("deployments.apps", "daemonsets.apps", "controllerrevisions.apps", "jobs.batch", "cronjobs.batch"),
-        # Members of a group are judged one by one (docs/CLUSTER_PLUGIN.md).
-        *("podgroups.scheduling.k8s.io", "workloads.scheduling.k8s.io"),
+        "workloads.scheduling.k8s.io",
     }
     assert read <= {*IMPORTED_RESOURCES}
 

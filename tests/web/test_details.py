@@ -5,6 +5,7 @@ import pytest
 from schedviz.web.log.about import LINES_AT_MOST, lines_linking_to_node, lines_linking_to_pod
 from schedviz.web.log.sentences import EventSentences, LogLine
 from simulator.trace import Bound, Event, Filtered
+from simulator.verdict_words import AnyVerdict
 
 KEY = "default/web"
 
@@ -15,9 +16,11 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     numbers: list[int] = []
     line = EventSentences.line
 
-    def recorded(self: EventSentences, seq: int, event: Event) -> LogLine | None:
+    def recorded(
+        self: EventSentences, seq: int, event: Event, verdict: AnyVerdict | None = None
+    ) -> LogLine | None:
         numbers.append(seq)
-        return line(self, seq, event)
+        return line(self, seq, event, verdict)
 
     monkeypatch.setattr(EventSentences, "line", recorded)
     return numbers

@@ -3,10 +3,10 @@
 from django.utils.html import strip_tags
 from msgspec.structs import replace
 
-from schedviz.web.log.sentences import EventSentences
+from schedviz.web.log.log import LINES_AT_MOST, Log
 from schedviz.web.outside.panel import outside_acts
 from schedviz.web.outside.present import outside_pod
-from schedviz.web.outside.verdicts import verdict_summary
+from schedviz.web.outside.verdicts import verdict_reason, verdict_summary
 from schedviz.web.picture.picture import Picture
 from simulator import trace
 from simulator.trace.verdicts import JudgedScore, JudgedState
@@ -38,18 +38,34 @@ def numbered(*events: trace.Event) -> list[tuple[int, trace.Event]]:
     return [*enumerate(events, start=1)]
 
 
-def test_the_log_has_one_word_and_says_why_when_it_is_opened() -> None:
-    line = EventSentences("/s/a/").line(3, DIFFERS)
-    assert line
-    assert (strip_tags(line.html), line.why, line.tone) == (
-        "Verdict differs: web bound to n1.",
-        WHY,
-        "warn",
-    )
+def test_the_log_has_the_verdict_in_the_line_of_its_act_and_says_why_when_it_is_opened() -> None:
+    picture, log = Picture(), Log("/s/a/")
+
+    def shown() -> list[tuple[str, str]]:
+        found = [(strip_tags(line.html), line.why) for line in log.lines(picture)]
+        afresh = [(strip_tags(line.html), line.why) for line in Log("/s/a/").lines(picture)]
+        assert found == afresh
+        return found
+
+    picture.trace_event(1, BOUND)
+    [(act, why)] = shown()
+    assert not why
+    picture.trace_event(2, DIFFERS)
+    assert shown() == [(f"{act} Verdict: differs.", WHY)]
+    [line] = log.lines(picture)
+    assert line.tone == "warn"
+    assert log.lines(picture) is log.lines(picture)
+    other = replace(BOUND, pod="default/other")
+    for seq in range(3, 50):
+        picture.trace_event(seq, other)
+    assert len(shown()) == LINES_AT_MOST
+    picture.trace_event(50, DIFFERS)
+    assert len(shown()) == LINES_AT_MOST, "its act is shown no more"
+
+
+def test_why_names_the_state_in_which_it_was_decided() -> None:
     old = replace(DIFFERS, verdict="agrees", equal=1, state=JudgedState(7, 200_000, ["default/db"]))
-    line = EventSentences("/s/a/").line(3, old)
-    assert line
-    assert line.why == (
+    assert verdict_reason(old) == (
         "n1 has the highest total, 312. In the state of 200 ms before (resourceVersion below 7). "
         "Pods count that were bound later: default/db."
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from schedviz.store.past import Readable
 from schedviz.web.log.sentences import EventSentences, LogLine, linked_names
+from schedviz.web.outside.verdicts import pair_verdicts
 from schedviz.web.picture.picture import PODS
 from simulator import trace
 
@@ -63,6 +64,6 @@ def lines_linking_to_node(base: str, name: str, named: Sequence[Numbered]) -> li
 
 def newest_lines(base: str, numbered: Sequence[Numbered]) -> list[LogLine]:
     """Return the newest lines of the log, the newest first. Older events are not rendered."""
-    sentences = EventSentences(base)
-    lines = (sentences.line(seq, event) for seq, event in reversed(numbered))
+    sentences, verdicts = EventSentences(base), pair_verdicts(numbered)
+    lines = (sentences.line(seq, event, verdicts.get(seq)) for seq, event in reversed(numbered))
     return list(islice((line for line in lines if line is not None), LINES_AT_MOST))

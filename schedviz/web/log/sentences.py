@@ -12,7 +12,7 @@ from schedviz.store.mentions import Mentions, mentions
 from schedviz.web.log import permalinks
 from schedviz.web.log.group_sentences import group_sentence, linked_pods
 from schedviz.web.outside.sentences import outside_sentence
-from schedviz.web.outside.verdicts import verdict_reason, verdict_sentence
+from schedviz.web.outside.verdicts import TONES, replaced_sentence, verdict_reason, with_verdict
 from schedviz.web.queue import lanes as queue
 from schedviz.web.reasons import meanings
 from schedviz.web.reasons import messages as reasons
@@ -22,6 +22,7 @@ from schedviz.web.text.tone import Tone
 from simulator import trace
 from simulator.framework.cluster_event import POP_FROM_BACKOFF_Q
 from simulator.trace import Event
+from simulator.verdict_words import AnyVerdict
 
 NAMES_AT_MOST: Final = 3
 """Maximum number of objects that one sentence names."""
@@ -35,7 +36,7 @@ class LogLine(msgspec.Struct, frozen=True):
     verbatim: str = ""
     """The scheduler's message; empty where the sentence says all of it."""
     why: str = ""
-    """Why a verdict is as it is; empty for other events."""
+    """Why the verdict on the event is as it is; empty without one."""
     cycle: int = 0
     """The cycle whose permalink has the details; 0 for none."""
 
@@ -59,18 +60,21 @@ class EventSentences:
     def pods(self, keys: Iterable[str]) -> SafeString:
         return format_html_join(fmt.listed(["", ""]), "{}", ((self.pod(key),) for key in keys))
 
-    def line(self, seq: int, event: Event) -> LogLine | None:
+    def line(self, seq: int, event: Event, verdict: AnyVerdict | None = None) -> LogLine | None:
+        """verdict: on the event, in a mirror."""
         sentence = self.sentence(event)
         if sentence is None:
             return None
         tone, html = sentence
+        if verdict is not None:
+            tone, html = TONES.get(verdict.verdict, tone), with_verdict(html, verdict)
         return LogLine(
             seq,
             fmt.clock(event.t),
             tone,
             html,
             scheduler_message(event),
-            verdict_reason(event),
+            verdict_reason(verdict) if verdict else "",
             permalinks.cycle_of(event),
         )
 
@@ -190,10 +194,10 @@ class EventSentences:
                 return outside_sentence(self.base, event)
             case trace.OutsideFailed() | trace.OutsidePreempted():
                 return outside_sentence(self.base, event)
-            case trace.BindingJudged() | trace.FailureJudged():
-                return verdict_sentence(self.base, event)
-            case trace.PreemptionJudged() | trace.VictimReplaced():
-                return verdict_sentence(self.base, event)
+            case trace.BindingJudged() | trace.FailureJudged() | trace.PreemptionJudged():
+                return None  # it stands beside the act
+            case trace.VictimReplaced():
+                return "quiet", replaced_sentence(self.base, event)
             case trace.PodStarted():
                 return "quiet", format_html(
                     gettext("{} runs on {}."), self.pod(event.pod), self.node(event.node)

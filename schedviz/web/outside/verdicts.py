@@ -33,9 +33,14 @@ def pair_verdicts(events: Iterable[tuple[int, trace.Event]]) -> dict[int, AnyVer
             act = last.get((ACTS[type(event)], event.pod))
             if act is not None:
                 found[act] = event
-        elif type(event) in ACTS.values():
+        elif is_judged(event):
             last[type(event), getattr(event, "pod", "")] = number
     return found
+
+
+def is_judged(event: trace.Event) -> bool:
+    """Whether there are verdicts on such acts."""
+    return type(event) in ACTS.values()
 
 
 def verdict_summary(events: Iterable[trace.Event]) -> str:
@@ -48,38 +53,21 @@ def verdict_summary(events: Iterable[trace.Event]) -> str:
     )
 
 
-def verdict_sentence(base: str, event: AnyVerdict | trace.VictimReplaced) -> tuple[Tone, SafeString]:
-    """Return the tone and the sentence. base: the path of the sandbox's page."""
-    pod = pod_link(base, event.pod)
-    match event:
-        case trace.VictimReplaced():
-            text = gettext("{} replaces {}, which was evicted from {}: it is bound to {}.")
-            after = node_link(base, event.to)
-            return "quiet", format_html(
-                text, pod_link(base, event.by), pod, node_link(base, event.node), after
-            )
-        case trace.BindingJudged():
-            text = gettext("Verdict {}: {} bound to {}.")
-            found = format_html(text, verdict_word(event), pod, node_link(base, event.node))
-        case trace.FailureJudged():
-            found = format_html(gettext("Verdict {}: {} not scheduled."), verdict_word(event), pod)
-        case trace.PreemptionJudged(preemptor=""):
-            text = gettext("Verdict {}: {} evicted from {}.")
-            found = format_html(text, verdict_word(event), pod, node_link(base, event.node))
-        case trace.PreemptionJudged():
-            text = gettext("Verdict {}: {} evicted from {} for {}.")
-            preemptor = pod_link(base, event.preemptor)
-            found = format_html(text, verdict_word(event), pod, node_link(base, event.node), preemptor)
-    return TONES.get(event.verdict, "quiet"), found
+def replaced_sentence(base: str, event: trace.VictimReplaced) -> SafeString:
+    """Return the sentence. base: the path of the sandbox's page."""
+    text = gettext("{} replaces {}, which was evicted from {}: it is bound to {}.")
+    pod, by = pod_link(base, event.pod), pod_link(base, event.by)
+    return format_html(text, by, pod, node_link(base, event.node), node_link(base, event.to))
 
 
-def verdict_word(event: AnyVerdict) -> SafeString:
-    return format_html("<b>{}</b>", gettext(VERDICTS[event.verdict]))
+def with_verdict(act: SafeString, verdict: AnyVerdict) -> SafeString:
+    """Return the sentence of an act with the verdict on it, in a word."""
+    return format_html(
+        gettext("{} Verdict: {}."), act, format_html("<b>{}</b>", gettext(VERDICTS[verdict.verdict]))
+    )
 
 
-def verdict_reason(event: trace.Event) -> str:
-    """Return why, in figures; "" for an event that is no verdict."""
-    if not isinstance(event, AnyVerdict):
-        return ""
+def verdict_reason(event: AnyVerdict) -> str:
+    """Return why, in figures."""
     found = reasons_of(event, gettext(FIGURE), gettext(CANDIDATE))
     return " ".join(gettext(text) % values for text, values in found)
