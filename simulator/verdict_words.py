@@ -65,6 +65,11 @@ SAMPLED_CANDIDATES: Final = gettext_noop(
     "%(node)s is the best where only a part of the nodes is tried (minCandidateNodesPercentage)."
 )
 
+CUT_OFF: Final = "it was decided while the watch was cut off"
+"""The reason of such a verdict."""
+WAS_CUT_OFF: Final = gettext_noop(
+    "It was decided while the watch was cut off, so the state before it is not known."
+)
 OLDER: Final = gettext_noop("In the state of %(time)s before (resourceVersion below %(version)s).")
 ASSUMED: Final = gettext_noop("Pods count that were bound later: %(pods)s.")
 UNDONE: Final = gettext_noop("Pods do not count that were bound shortly before: %(pods)s.")
@@ -129,6 +134,8 @@ def _of_binding(event: BindingJudged, figure: str) -> Iterator[Sentence]:
         case "impossible":
             yield REJECTED if event.plugin else CANNOT_BE, values
             yield CHOOSES if event.best else FITS_NOWHERE, values
+        case "unknown":
+            yield WAS_CUT_OFF, values
         case _:
             yield NO_PROFILE if event.reason == event.scheduler else CREATED_BOUND, values
 
@@ -139,7 +146,7 @@ def _of_failure(event: FailureJudged) -> Iterator[Sentence]:
         case "agrees":
             yield SAME_MESSAGE, values
         case "unknown":
-            yield FAILED_LATER, values
+            yield WAS_CUT_OFF if event.model == CUT_OFF else FAILED_LATER, values
         case "not this scheduler":
             yield NO_PROFILE, values
         case _:
@@ -162,7 +169,7 @@ def _of_preemption(event: PreemptionJudged, candidate: str) -> Iterator[Sentence
     }
     match event.verdict:
         case "unknown":
-            yield UNKNOWN_PREEMPTOR, values
+            yield WAS_CUT_OFF if event.reason == CUT_OFF else UNKNOWN_PREEMPTOR, values
             return
         case "not this scheduler":
             yield NO_PROFILE, values

@@ -61,13 +61,18 @@ class MirrorJudge:
                 self._judge.observe(WatchEvent("ADDED", resource, key, manifest, 0), now)
         self._judge.listed()
 
+    def follows(self, now: Micros, *, is_behind: bool) -> None:
+        """Note whether some of the watches do not show the present state."""
+        self._judge.follows(now, is_behind=is_behind)
+
     def hear(self, followed: Sequence[Followed], now: Micros) -> None:
         """Take in changes, in the order in which they were stored."""
-        for event, real_version, _ in followed:
+        for event, real_version, received in followed:
             if real_version.isdecimal():
                 self._version = max(self._version, int(real_version))
             version = int(real_version) if real_version.isdecimal() else self._version
-            self._keep(self._judge.observe(replace(event, version=version), now))
+            judged = self._judge.observe(replace(event, version=version), now, is_listed=not received)
+            self._keep(judged)
 
     def take(self, now: Micros) -> list[AnyEvent]:
         """Return the verdicts since the last call."""

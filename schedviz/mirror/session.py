@@ -271,6 +271,8 @@ class Session:
             if unauthorized := self.follower.unauthorized:
                 raise ClusterError(unauthorized)
             batch = self._gather()
+            is_behind = bool(self.follower.trouble) or writer.is_listing
+            self._judge.follows(self._now(), is_behind=is_behind)
             writer.take(batch)
             renewal = self._renewed(sandbox, leader.lease)
             if self._keep_clock(sandbox, renewal):

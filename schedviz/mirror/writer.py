@@ -78,6 +78,11 @@ class MirrorWriter:
         self._listing: dict[str, set[str]] = {}
         """Resources that are listed again -> the keys that the list has so far."""
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether a resource is listed again."""
+        return bool(self._listing)
+
     def begin(self, first: FirstLists) -> None:
         """Store what has changed while nobody mirrored. Raises LimitReached, StaleLease, NoSandbox."""
         self._store([_Pending(change, None, "", 0.0) for change in first.differences(self._known)])

@@ -118,6 +118,11 @@ class OutsideSchedulers:
             case "Preempted" if reporter and reporter not in self._profiles:
                 self._preempted_by_event(key, uid, reporter, _pod_key(event.get("related") or {}))
 
+    def last_failure(self, key: str) -> str:
+        """Return the last message about a pod that waits; "" = there was none."""
+        known = self._waiting.get(key)
+        return "" if known is None else known.failure
+
     def take_queue_places(self) -> dict[str, QueuePlace | None]:
         """Return the places that have changed since the last call; None = the pod does not wait any more."""
         changed, self._changed = self._changed, {}

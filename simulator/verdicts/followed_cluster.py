@@ -10,8 +10,10 @@ from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import NODES, PODS
 from simulator.cluster.cluster import Cluster
 from simulator.objects.events import EVENTS
+from simulator.objects.metadata import annotations_of, created_at, object_key
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
+from simulator.objects.volumes import PVCS, SELECTED_NODE, claim_references
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
 
@@ -55,7 +57,11 @@ class FollowedCluster:
             framework.cluster, framework.pods = self.cluster, self.pods
         self._nominated: dict[str, Pod] = {}
         """The pods without a node that are nominated to one."""
-        self.history: deque[PastChange] = deque(maxlen=CHANGES_AT_MOST)
+        self.history: deque[PastChange] = deque()
+        self.needed_since: Micros = 0
+        """Changes after that are kept as long as HISTORY before it."""
+        self.forgotten = 0
+        """The newest version of a change that cannot be undone any more."""
         self.bindings = 0
         """The number of bindings, with those that are forgotten."""
         self.late = 0
@@ -80,8 +86,9 @@ class FollowedCluster:
             self.late += event.version < self._newest
             self._newest = max(self._newest, event.version)
             self.history.append(change)
-        while self.history and self.history[0].time < now - HISTORY:
-            self.history.popleft()
+        oldest = min(now, self.needed_since) - HISTORY
+        while self.history and (self.history[0].time < oldest or len(self.history) > CHANGES_AT_MOST):
+            self.forgotten = max(self.forgotten, self.history.popleft().version)
 
     def listed(self) -> None:
         """Note that all objects were listed: no state before it is known."""
@@ -95,6 +102,24 @@ class FollowedCluster:
             row = self.cluster.rows.get(key)
             return None if row is None else self.cluster.node(row).manifest
         return self.cluster.objects(resource).get(key)
+
+    def users(self, claim: str) -> list[Pod]:
+        """Return the pods without a node that use a claim, in the order in which they are tried."""
+        return sorted(
+            (pod for pod in self.pods.values() if not pod.node_name and uses_claim(pod, claim)),
+            key=activation_order,
+        )
+
+    def followers(self) -> dict[str, str]:
+        """Return the pods without a node whose claim has one already, for which its volume is provisioned:
+        once they had their turn they wait for it, too, and are assumed on that node. The nodes by the
+        pods' keys, in the order in which the pods are tried."""
+        found: dict[str, str] = {}
+        for key, claim in self.cluster.objects(PVCS).items():
+            node = selected_node(claim)
+            if node and not claim["spec"].get("volumeName"):
+                found |= {pod.key: node for pod in self.users(key)}
+        return found
 
     def pod_before(self, version: int, key: str) -> Pod | None:
         """Return a pod as it was before a version, when it had no node; None = it was not so."""
@@ -110,7 +135,7 @@ class FollowedCluster:
         self, version: int, pod: Pod, nodes: Mapping[str, str], undone: frozenset[str] = frozenset()
     ) -> Iterator[Situation]:
         """Give the cluster as it was before a version, with the pod to be scheduled. ``nodes``: the nodes of
-        further pods, by their keys; ``undone``: pods that count as without a node."""
+        further pods, by their keys, also of deleted ones; ``undone``: pods that count as without a node."""
         then: dict[tuple[str, str], Manifest | None] = {}
         for change in self._since(version):
             then.setdefault((change.resource, change.key), change.before)
@@ -119,6 +144,7 @@ class FollowedCluster:
             then[PODS.id, key] = None if known is None else _with_node(known, "")
         for key, node in nodes.items():
             known = then[PODS.id, key] if (PODS.id, key) in then else self.find(PODS.id, key)
+            known = known or self._last_state(key)
             if known is not None and not _node_of(known):
                 then[PODS.id, key] = _with_node(known, node)
         then.pop((PODS.id, pod.key), None)
@@ -140,6 +166,11 @@ class FollowedCluster:
             if own is not None:
                 self.cluster.add_pod(own)
                 self.cluster.restore_pod_order(own.node_name, order)
+
+    def _last_state(self, key: str) -> Manifest | None:
+        """Return a pod that was deleted in the last seconds as it was before."""
+        gone = (each for each in reversed(self.history) if (each.resource, each.key) == (PODS.id, key))
+        return next((each.before for each in gone if each.after is None), None)
 
     def _since(self, version: int) -> Iterator[PastChange]:
         return (change for change in self.history if change.version >= version)
@@ -184,6 +215,20 @@ class FollowedCluster:
             self.cluster.add_node(node)
         elif key in self.cluster.rows:
             self.cluster.remove_node(key)
+
+
+def activation_order(pod: Pod) -> tuple[int, Micros, str]:
+    """Return what activeQ sorts by (PrioritySort), as far as the objects say it."""
+    return -pod.priority, created_at(pod.manifest), pod.key
+
+
+def uses_claim(pod: Pod, key: str) -> bool:
+    return any(key == object_key(pod.namespace, each.name) for each in claim_references(pod))
+
+
+def selected_node(claim: Manifest | None) -> str:
+    """Return the node for which the scheduler has a volume provisioned; "" = it has chosen none."""
+    return annotations_of(claim).get(SELECTED_NODE, "") if claim else ""
 
 
 def _with_node(manifest: Manifest, node: str) -> Manifest:

@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import PODS
+from simulator.client.event_recorder import FAILED_SCHEDULING
 from simulator.objects.conditions import condition
 from simulator.objects.events import EVENTS
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import PVCS
+from simulator.objects.volumes import PVCS, PVS
 from simulator.scheduler.outside import OutsideSchedulers
 from simulator.trace import (
     BindingJudged,
@@ -29,28 +30,32 @@ from simulator.trace import (
     QueuePlace,
     VictimReplaced,
 )
+from simulator.verdict_words import CUT_OFF
 from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import FailureFinding, judge_failure
-from simulator.verdicts.followed_cluster import FollowedCluster, PastChange
+from simulator.verdicts.followed_cluster import FollowedCluster, PastChange, selected_node
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption, preemptor_named
+from simulator.verdicts.repeated_failures import EVENT_LATE, RepeatedFailures
 from simulator.verdicts.states import (
     Effort,
     Search,
     TriedState,
+    chosen_claim,
+    is_chosen,
     nominations,
     pre_bind_writes,
-    selected_node,
-    uses_claim,
 )
 from simulator.what_if.situation import Situation
 
 log = logging.getLogger(__name__)
 
+FAILED: Final = FAILED_SCHEDULING.reason
 DECIDED: Final = ("agrees", "tie", "sampled")
-PATIENCE: Final[Micros] = SECOND
+PATIENCE: Final[Micros] = 2 * SECOND
 """How long a verdict waits for what other watches show late, and for the bindings of pods that were assumed:
-where the model decides otherwise in the states that are known."""
+where the model decides otherwise in the states that are known. VolumeBinding looks once a second whether the
+claims of a pod are bound."""
 OPEN_AT_MOST: Final = 200
 """Maximum number of verdicts that wait; the oldest is given before its time."""
 PODS_AT_MOST: Final = 20_000
@@ -64,7 +69,7 @@ class _Open(NamedTuple):
 
     since: Micros
     judge: Callable[[bool], Event | None]
-    """Makes the verdict. None = it waits, which it may not if the argument is true."""
+    """Makes the verdict. None = it waits; if the argument is true, there is none to give."""
 
 
 class _Reserved(NamedTuple):
@@ -75,6 +80,11 @@ class _Reserved(NamedTuple):
     claim: str
     """The claim that shows it; "" = the pod's own nomination."""
     judged: BindingJudged
+
+
+class _Deleted(NamedTuple):
+    node: str
+    time: Micros
 
 
 class _Named(NamedTuple):
@@ -105,6 +115,8 @@ class Judge:
         self._open: deque[_Open] = deque()
         self._effort = Effort()
         self._reserved: dict[str, _Reserved] = {}
+        self._deleted: dict[str, _Deleted] = {}
+        """Pods that were deleted in their binding cycles: they are assumed until these end."""
         self._names: dict[str, _Named] = {}
         """By the uids of pods."""
         self._preemptors: dict[str, tuple[str, str]] = {}
@@ -112,6 +124,10 @@ class Judge:
         self._victims: deque[_Victim] = deque(maxlen=VICTIMS_AT_MOST)
         self._replacing: dict[str, _Victim] = {}
         """By the uids of pods that were created in their place and have no node yet."""
+        self._repeated = RepeatedFailures()
+        self._is_behind = False
+        self._caught_up: Micros = 0
+        self._is_listing = False
 
     # A simulator.scheduler.outside.ObservedCluster
 
@@ -132,9 +148,19 @@ class Judge:
         self._acts.started = True
         self.known.listed()
 
-    def observe(self, event: WatchEvent, now: Micros) -> list[Event]:
-        """Take in a watch event, with its real resourceVersion, that arrived at ``now``."""
+    def follows(self, now: Micros, *, is_behind: bool) -> None:
+        """Note whether some of the watches are cut off, or are listed again: verdicts that are not good wait
+        until they show the present state."""
+        if self._is_behind and not is_behind:
+            self._caught_up = now
+        self._is_behind = is_behind
+
+    def observe(self, event: WatchEvent, now: Micros, *, is_listed: bool = False) -> list[Event]:
+        """Take in a watch event, with its real resourceVersion, that arrived at ``now``. ``is_listed``: it was
+        found in a list, after a watch that could not go on: when it happened is not known."""
         self.now = max(self.now, now)
+        self._is_listing = is_listed
+        self.known.needed_since = self._open[0].since if self._open else self.now
         if event.resource == EVENTS:
             self._event_changed(event)
         elif event.resource == PODS.id:
@@ -144,6 +170,8 @@ class Judge:
             self.known.apply(event, self.now)
             if event.resource == PVCS and self.started:
                 self._claim_changed(event, before)
+            elif event.resource == PVS and self.started:
+                self._volume_changed(event, before)
         return self.settle(self.now)
 
     def settle(self, now: Micros) -> list[Event]:
@@ -153,15 +181,17 @@ class Judge:
         while self._open:
             each = self._open.popleft()
             full = len(self._open) + len(waiting) >= OPEN_AT_MOST
+            since = max(each.since, self._caught_up)
+            last = full or (not self._is_behind and self.now >= since + PATIENCE)
             try:
-                verdict = each.judge(full or self.now >= each.since + PATIENCE)
+                verdict = each.judge(last)
             except Exception as fault:  # any error in a plugin; the others are judged all the same
                 log.warning("a decision could not be judged", exc_info=fault)
                 continue
-            if verdict is None:
-                waiting.append(each)
-            else:
+            if verdict is not None:
                 self.emit(verdict)
+            elif not last:
+                waiting.append(each)
         self._open = waiting
         found, self._trace = self._trace, []
         return found
@@ -184,6 +214,8 @@ class Judge:
             self._pod_came(new)
         if self.started:
             for act in self._trace[begin:]:
+                if isinstance(act, OutsideFailed) and new is not None:
+                    self._repeated.shown(new.uid, self.now)
                 self._judge(act, event.version, old)
             if new is not None and new.node_name:
                 if old is None:
@@ -193,7 +225,9 @@ class Judge:
             elif new is not None and old is not None:
                 self._nomination_changed(old, new, event.version)
         if new is None or new.node_name:
-            self._reserved.pop(event.key, None)
+            reserved = self._reserved.pop(event.key, None)
+            if reserved is not None and new is None:
+                self._deleted[event.key] = _Deleted(reserved.node, self.now)
 
     def _nomination_changed(self, old: Pod, new: Pod, version: int) -> None:
         """Judge a pod that is nominated as its binding begins, since v1.35 (NominatedNodeNameForExpectation).
@@ -232,7 +266,11 @@ class Judge:
             )
 
     def _event_changed(self, event: WatchEvent) -> None:
-        if event.type == "DELETED" or not self.started:
+        if event.type == "DELETED":
+            self._repeated.forget(event.key)
+            return
+        again = event.object.get("reason") == FAILED and self._repeated.occurs(event.key, event.object)
+        if not self.started:
             return
         regarding = event.object.get("involvedObject") or {}
         if event.object.get("reason") == "Preempted" and regarding.get("kind") == PODS.kind:
@@ -244,9 +282,30 @@ class Judge:
         for act in self._trace[begin:]:
             if isinstance(act, OutsideFailed | OutsidePreempted):
                 self._judge(act, event.version, self.known.pods.get(act.pod))
+                again = False
+        if again:
+            self._failed_again(regarding, event.version)
+
+    def _failed_again(self, regarding: Manifest, version: int) -> None:
+        """Judge an attempt of which only the Event says that it failed: its message is the last one."""
+        pod = self.known.pods.get(f"{regarding.get('namespace') or 'default'}/{regarding.get('name')}")
+        if pod is None or pod.node_name or regarding.get("uid") not in (None, "", pod.uid):
+            return
+        message, since = self._acts.last_failure(pod.key), self.now
+        if not message or self._repeated.is_shown(pod.uid, since - EVENT_LATE):
+            return
+        self._reserved.pop(pod.key, None)
+        judge = self._failure(pod, pod.scheduler_name, message, version)
+
+        def unless_shown(last: bool) -> FailureJudged | None:
+            """The condition that this attempt changes may come after its Event."""
+            return None if not last or self._repeated.is_shown(pod.uid, since) else judge(last)
+
+        self._open.append(_Open(since, unless_shown))
 
     def _claim_changed(self, event: WatchEvent, before: Manifest | None) -> None:
-        """Judge the pod of a claim for which a volume is provisioned: its node is decided."""
+        """Judge the pod of a claim for which a volume is provisioned: its node is decided. Others that use
+        the claim follow it to the node later (:meth:`FollowedCluster.followers`)."""
         node = selected_node(None if event.type == "DELETED" else event.object)
         if node == selected_node(before):
             return
@@ -254,11 +313,39 @@ class Judge:
             del self._reserved[key]
         if not node:
             return
-        for pod in [*self.known.pods.values()]:
-            if not pod.node_name and uses_claim(pod, event.key) and pod.key not in self._reserved:
-                judged = self._binding(pod, node, event.version)(True)
-                assert judged is not None
-                self._reserved[pod.key] = _Reserved(pod.uid, node, event.key, judged)
+        self._reserve(event.key, node, event.version)
+
+    def _volume_changed(self, event: WatchEvent, before: Manifest | None) -> None:
+        """Judge the pod for whose claim the scheduler chose a volume. The node is supposed to be that of the
+        model: it is not shown before the binding."""
+        if event.type == "DELETED" or before is None or not is_chosen(before, event.object):
+            return
+        claim = chosen_claim(self.known.cluster, event.object)
+        if claim:
+            self._reserve(claim, "", event.version)
+
+    def _reserve(self, claim: str, node: str, version: int) -> None:
+        """Reserve the node of the pod whose binding cycle has begun: the first one that could be decided so,
+        of those that use the claim. ``node``: "" = it is not known."""
+        users = self.known.users(claim)
+        if any(each.key in self._reserved and self._reserved[each.key].node == node for each in users):
+            return
+        reserved: _Reserved | None = None
+        for pod in users:
+            if pod.key in self._reserved:
+                continue
+            supposed = node or self._search(pod, version).chosen()
+            if not supposed:
+                continue
+            judged = self._binding(pod, supposed, version)(True)
+            assert judged is not None
+            if judged.verdict in DECIDED or reserved is None:
+                reserved = _Reserved(pod.uid, supposed, claim, judged)
+                key = pod.key
+            if judged.verdict in DECIDED:
+                break
+        if reserved is not None:
+            self._reserved[key] = reserved
 
     # Verdicts
 
@@ -275,7 +362,7 @@ class Judge:
                     self._open.append(_Open(self.now, self._binding(old, act.node, version)))
             case OutsideFailed():
                 self._reserved.pop(act.pod, None)
-                self._open.append(_Open(self.now, self._failure(old, act, version)))
+                self._open.append(_Open(self.now, self._failure(old, act.scheduler, act.message, version)))
             case OutsidePreempted():
                 owner = controller_of(old.manifest)
                 if owner is not None:
@@ -284,7 +371,20 @@ class Judge:
 
     def _search(self, pod: Pod, version: int, own: Sequence[PastChange] = ()) -> Search:
         reserved = {key: each.node for key, each in self._reserved.items()}
-        return Search(self.known, pod, version, self.now, reserved=reserved, effort=self._effort, own=own)
+        self._deleted = {
+            key: each for key, each in self._deleted.items() if each.time >= self.now - PATIENCE
+        }
+        return Search(
+            self.known,
+            pod,
+            version,
+            self.now,
+            reserved=reserved,
+            deleted={key: each.node for key, each in self._deleted.items()},
+            effort=self._effort,
+            own=own,
+            is_listed=self._is_listing,
+        )
 
     def _binding(self, pod: Pod, node: str, version: int) -> Callable[[bool], BindingJudged | None]:
         search = self._search(pod, version, pre_bind_writes(self.known, pod))
@@ -293,11 +393,13 @@ class Judge:
             return judge_binding(self.scheduler, situation, node, samples=not search.has_begun)
 
         def judge(last: bool) -> BindingJudged | None:
-            found = search.find(attempt, self.now)
+            found = search.find(attempt, self.now, last=last)
             if found is None and not last:
                 return None
             finding, state = found or search.first
             assert isinstance(finding, BindingFinding)
+            if not finding.fits and search.is_blind:
+                finding = BindingFinding("unknown", reason=CUT_OFF)
             return self._binding_judged(pod, node, finding, state, search.written)
 
         return judge
@@ -319,20 +421,26 @@ class Judge:
         finding = BindingFinding("not this scheduler", reason="the pod was created with its node")
         return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
 
-    def _failure(self, pod: Pod, act: OutsideFailed, version: int) -> Callable[[bool], FailureJudged | None]:
+    def _failure(
+        self, pod: Pod, scheduler: str, message: str, version: int
+    ) -> Callable[[bool], FailureJudged | None]:
         search = self._search(pod, version)
 
         def judge(last: bool) -> FailureJudged | None:
-            found = search.find(lambda situation: judge_failure(situation, act.message), self.now)
+            found = search.find(
+                lambda situation: judge_failure(situation, message), self.now, last=last
+            )
             if found is None and not last:
                 return None
             finding, state = found or search.first
             assert isinstance(finding, FailureFinding)
+            if not finding.fits and search.is_blind:
+                finding = FailureFinding("unknown", CUT_OFF)
             return FailureJudged(
                 t=self.now,
                 pod=pod.key,
-                scheduler=act.scheduler,
-                message=act.message,
+                scheduler=scheduler,
+                message=message,
                 state=state.described(search.written),
                 judged_as=self.scheduler.judged_as,
                 **finding._asdict(),
@@ -379,11 +487,14 @@ class Judge:
             found = search.find(
                 lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key),
                 self.now,
+                last=last,
             )
             if found is None and not last:
                 return None
             finding, state = found or search.first
             assert isinstance(finding, PreemptionFinding)
+            if not finding.fits and search.is_blind:
+                finding = PreemptionFinding("unknown", reason=CUT_OFF)
             return judged(finding, state, named, uid)
 
         return judge

@@ -6,27 +6,47 @@ PreBind, and after changes that the scheduler's informers had not shown yet.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import PODS
-from simulator.objects.metadata import annotations_of, created_at, object_key
+from simulator.cluster.cluster import Cluster
+from simulator.objects.metadata import object_key
 from simulator.objects.pod import Pod
-from simulator.objects.volumes import PVCS, PVS, SELECTED_NODE, claim_references
+from simulator.objects.volumes import PVCS, PVS
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
+from simulator.plugins.volume_binding.claims import waits_for_first_consumer
 from simulator.trace.verdicts import JudgedState
-from simulator.verdicts.followed_cluster import FollowedCluster, PastChange
+from simulator.verdicts.bindings import run_attempt
+from simulator.verdicts.followed_cluster import (
+    HISTORY,
+    FollowedCluster,
+    PastChange,
+    activation_order,
+    selected_node,
+    uses_claim,
+)
 from simulator.what_if.situation import Situation
 
 STATES_AT_MOST: Final = 48
 """Maximum number of states that are tried for one decision: a tenth of a second with a thousand nodes."""
+AT_ONCE_AT_MOST: Final = 24
+"""How many of them are tried at once,"""
+WAITING_AT_MOST: Final = 40
+"""and how many before the verdict has to be given: the others are for what is known at the end."""
+LATER_AT_MOST: Final = 8
+"""Maximum number of pods that were bound later and are tried one by one."""
 WORK_OF_ATTEMPT: Final = 300
 WORK_A_SECOND: Final = 60_000
 """Some 50 attempts with a thousand nodes, a tenth of a core."""
 WORK_AT_MOST: Final = 10 * WORK_A_SECOND
 UNDONE_AT_MOST: Final = 8
 """Maximum number of bindings that are taken back in turn."""
+FOLLOWERS_AT_MOST: Final = 3
+"""Maximum number of pods that may be assumed, of which each combination is tried."""
 NAMED_AT_MOST: Final = 8
 """Maximum number of pods that a verdict names."""
 
@@ -86,23 +106,36 @@ class Search:
         now: Micros,
         *,
         reserved: Mapping[str, str],
+        deleted: Mapping[str, str],
         effort: Effort,
         own: Sequence[PastChange],
+        is_listed: bool = False,
     ) -> None:
         """``version``, ``now``: of the write that shows the decision; ``reserved``: pods whose nodes other
-        writes of their binding cycles show; ``own``: changes that were perhaps written after the decision
-        and before it was shown, the most probable first."""
+        writes of their binding cycles show; ``deleted``: those of them that were deleted shortly before, and
+        are perhaps still assumed; ``own``: changes that were perhaps written after the decision
+        and before it was shown, the most probable first; ``is_listed``: when it was written is not known."""
         self._known = known
         self._pod = pod
         self._reserved = {key: node for key, node in reserved.items() if key != pod.key}
+        self._deleted = deleted
         self.written = now
+        self._version = version
+        self._is_listed = is_listed
         self._begun = [*((each.version, each.time) for each in own if each.version < version), (version, now)]
         self._tried: set[TriedState] = set()
         self._attempts = 0
         self._effort = effort
-        self._seen = -1
+        self._seen = (-1, 0, 0)
         self._late = known.late
         self._first: tuple[Any, TriedState] | None = None
+
+    @cached_property
+    def _followers(self) -> dict[str, str]:
+        found = {**self._deleted, **self._known.followers()}
+        return {
+            key: node for key, node in found.items() if key != self._pod.key and key not in self._reserved
+        }
 
     @property
     def has_begun(self) -> bool:
@@ -110,16 +143,26 @@ class Search:
         return self._first is not None
 
     @property
+    def is_blind(self) -> bool:
+        """Whether the state before the write is not known."""
+        return self._is_listed or self._version <= self._known.forgotten
+
+    @property
     def first(self) -> tuple[Any, TriedState]:
         """The finding in the state that is the most probable."""
         assert self._first is not None, "no state was tried yet"
         return self._first
 
-    def find(self, judge: Callable[[Situation], Finding], now: Micros) -> tuple[Any, TriedState] | None:
-        """Return the finding that fits, with its state; None = there is none in what is known by now."""
-        if self._attempts >= STATES_AT_MOST or self._seen == self._known.bindings + self._known.late:
+    def find(
+        self, judge: Callable[[Situation], Finding], now: Micros, *, last: bool
+    ) -> tuple[Any, TriedState] | None:
+        """Return the finding that fits, with its state; None = there is none in what is known by now.
+        ``last``: it will not be asked again."""
+        at_most = STATES_AT_MOST if last else WAITING_AT_MOST if self.has_begun else AT_ONCE_AT_MOST
+        known = (self._known.bindings, self._known.late, at_most)
+        if self._attempts >= at_most or self._seen == known:
             return None
-        self._seen = self._known.bindings + self._known.late
+        self._seen = known
         if self._late != self._known.late:
             # What was tried is not as it was thought to be.
             self._late = self._known.late
@@ -128,7 +171,7 @@ class Search:
         for state in self._states():
             if state in self._tried:
                 continue
-            if self._attempts >= STATES_AT_MOST:
+            if self._attempts >= at_most:
                 return None
             pod = self._known.pod_before(state.version, self._pod.key)
             if pod is None or pod.uid != self._pod.uid:
@@ -146,6 +189,18 @@ class Search:
                 return finding, state
         return None
 
+    def chosen(self) -> str:
+        """Return the node that the model chooses in the most probable state; "" = none."""
+        version = self._begun[0][0]
+        pod = self._known.pod_before(version, self._pod.key)
+        if pod is None:
+            return ""
+        with self._known.before(version, pod, self._reserved) as then:
+            if then.framework is None or then.framework.run_pre_enqueue(pod) is not None:
+                return ""
+            made = run_attempt(then, then.framework)
+            return "" if made.selected is None else then.cluster.node(made.selected).name
+
     def _states(self) -> Iterator[TriedState]:
         """Yield the states, the most probable first."""
         for version, time in self._begun:
@@ -153,25 +208,40 @@ class Search:
         version, time = self._begun[0]
         if self._reserved:
             yield TriedState(version, time)
+        for pods in _combinations([*self._followers.items()]):
+            yield self._state(version, time, pods)
         bindings = [each for each in self._known.history if each.binds and each.key != self._pod.key]
         later = {each.key: _node(each) for each in bindings if each.version >= version}
         recent = [each.key for each in bindings if each.version < version]
         first = {each.key for each in bindings if _is_before(each, self._pod)}
-        likely = {key: node for key, node in later.items() if key in first}
+        begun = {each.key for each in bindings if each.version >= version and self._has_begun(each, version)}
+        if begun:
+            yield self._state(version, time, {key: node for key, node in later.items() if key in begun})
+        likely = {key: node for key, node in later.items() if key in first | begun}
         not_yet = [key for key in recent if key not in first]
         yield self._state(version, time, likely, not_yet)
         yield self._state(version, time, likely)
         yield self._state(version, time, {}, not_yet)
-        for key, node in later.items():
+        for key, node in [*later.items()][:LATER_AT_MOST]:
             yield self._state(version, time, {key: node})
-        for count in range(2, len(later) + 1):
+        for count in range(2, min(len(later), LATER_AT_MOST) + 1):
             yield self._state(version, time, dict([*later.items()][:count]))
         for count in range(1, min(len(recent), UNDONE_AT_MOST) + 1):
             yield self._state(version, time, {}, recent[-count:])
             yield self._state(version, time, {}, [recent[-count]])
-        for change in reversed([each for each in self._known.history if each.version < version]):
+        oldest = self.written - HISTORY
+        past = [each for each in self._known.history if each.version < version and each.time >= oldest]
+        for change in reversed(past):
             yield self._state(change.version, change.time)
             yield self._state(change.version, change.time, likely)
+            if self._followers:
+                yield self._state(change.version, change.time, self._followers)
+
+    def _has_begun(self, binding: PastChange, version: int) -> bool:
+        """Whether the binding cycle of a pod that was bound later had begun before a version."""
+        assert binding.before is not None
+        writes = pre_bind_writes(self._known, Pod.parse(binding.before))
+        return any(each.version < version for each in writes)
 
     def _state(
         self,
@@ -181,6 +251,16 @@ class Search:
         undone: Iterable[str] = (),
     ) -> TriedState:
         return TriedState(version, time, tuple({**self._reserved, **assumed}.items()), frozenset(undone))
+
+
+def _combinations(pods: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """Yield combinations of the pods that are not empty, the most probable first: the pods are in the order in
+    which they are tried. Of many pods only the first ones, and all."""
+    if len(pods) > FOLLOWERS_AT_MOST:
+        yield from (dict(pods[:count]) for count in range(1, len(pods) + 1))
+        return
+    for count in range(1, len(pods) + 1):
+        yield from map(dict, combinations(pods, count))
 
 
 def nominations(known: FollowedCluster, pod: Pod) -> list[PastChange]:
@@ -201,10 +281,10 @@ def _nominated(manifest: Manifest | None) -> str:
 def pre_bind_writes(known: FollowedCluster, pod: Pod) -> list[PastChange]:
     """Return the writes of the pod's binding cycles before the binding: a claim of the pod gets its node, its
     volume or its devices (PreBind of VolumeBinding and DynamicResources)."""
-    return [each for each in known.history if _is_pre_bind(each, pod)]
+    return [each for each in known.history if _is_pre_bind(known.cluster, each, pod)]
 
 
-def _is_pre_bind(change: PastChange, pod: Pod) -> bool:
+def _is_pre_bind(cluster: Cluster, change: PastChange, pod: Pod) -> bool:
     before, after = change.before, change.after
     if after is None:
         return False
@@ -214,21 +294,24 @@ def _is_pre_bind(change: PastChange, pod: Pod) -> bool:
         return False
     if change.resource == PVCS:
         chosen = selected_node(after) not in ("", selected_node(before))
-        return uses_claim(pod, change.key) and (chosen or _is_new("volumeName", before, after))
+        bound = _is_new("volumeName", before, after) and waits_for_first_consumer(cluster, after)
+        return uses_claim(pod, change.key) and (chosen or bound)
     if change.resource == PVS:
-        claim = after["spec"].get("claimRef") or {}
-        key = object_key(claim.get("namespace", ""), claim.get("name", ""))
-        return uses_claim(pod, key) and _is_new("claimRef", before, after)
+        return is_chosen(before, after) and uses_claim(pod, chosen_claim(cluster, after))
     return False
 
 
-def uses_claim(pod: Pod, key: str) -> bool:
-    return any(key == object_key(pod.namespace, each.name) for each in claim_references(pod))
+def is_chosen(before: Manifest, after: Manifest) -> bool:
+    """Whether a volume was chosen for a claim (PreBind of VolumeBinding, or the controller)."""
+    return _is_new("claimRef", before, after)
 
 
-def selected_node(claim: Manifest | None) -> str:
-    """Return the node for which the scheduler has a volume provisioned; "" = it has chosen none."""
-    return annotations_of(claim).get(SELECTED_NODE, "") if claim else ""
+def chosen_claim(cluster: Cluster, volume: Manifest) -> str:
+    """Return the key of the claim for which the scheduler chose a volume; "" = the controller binds it."""
+    reference = volume["spec"].get("claimRef") or {}
+    key = object_key(reference.get("namespace", ""), reference.get("name", ""))
+    claim = cluster.objects(PVCS).get(key)
+    return key if claim is not None and waits_for_first_consumer(cluster, claim) else ""
 
 
 def _is_new(field: str, before: Manifest, after: Manifest) -> bool:
@@ -243,11 +326,7 @@ def _is_before(change: PastChange, pod: Pod) -> bool:
     """Whether activeQ has another pod before this one (PrioritySort)."""
     assert change.before is not None
     other = Pod.parse(change.before)
-    return (-other.priority, created_at(other.manifest), other.key) < (
-        -pod.priority,
-        created_at(pod.manifest),
-        pod.key,
-    )
+    return activation_order(other) < activation_order(pod)
 
 
 def _node(change: PastChange) -> str:

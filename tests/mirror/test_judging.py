@@ -15,7 +15,7 @@ from tests.verdicts.stream import Stream, node, pod
 def followed(manifest: Manifest, kind: str, version: int) -> Followed:
     """The sandbox has a version of its own, 1."""
     key = f"default/{manifest['metadata']['name']}"
-    return Followed(WatchEvent(kind, "pods", key, manifest, 1), str(version), 0.0)  # type: ignore[arg-type]
+    return Followed(WatchEvent(kind, "pods", key, manifest, 1), str(version), 1.0)  # type: ignore[arg-type]
 
 
 def value(metric: object, **labels: str) -> float:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulator.api import Manifest
+from simulator.api import SECOND, Manifest
 from simulator.trace import Event, FailureJudged, OutsideFailed, PreemptionJudged, VictimReplaced
 from simulator.verdict_words import in_english
 from simulator.verdicts.judged_scheduler import JudgedScheduler
@@ -68,7 +68,40 @@ def test_a_fault_of_the_binding_cycle_is_not_judged() -> None:
     )
 
 
-def test_an_event_that_repeats_another_says_nothing() -> None:
+def test_an_attempt_that_only_its_event_shows_is_judged() -> None:
+    """The message is the same, so the condition does not change: the Event of the next attempt is another one,
+    as the pod has changed, and those after it raise the count of its series."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    [found] = failures(stream.fail("a", MESSAGE))
+    said = event("FailedScheduling", stream.pod("a"), MESSAGE)
+    assert not failures(stream.write(said))
+    stream.now += 3 * SECOND
+    second = {**said, "metadata": {**said["metadata"], "name": "a.second"}}
+    [again] = failures(stream.write(second) + stream.wait())
+    assert (again.verdict, again.message) == ("agrees", MESSAGE)
+    stream.now += 3 * SECOND
+    stream.write(node("n2", "16"))
+    stream.now += 30 * SECOND
+    assert not failures(stream.write({**second, "series": {"count": 2}}))
+    [third] = failures(stream.wait())
+    assert (third.verdict, third.best, third.message) == ("differs", "n2", MESSAGE)
+    assert not failures(stream.write({**second, "series": {"count": 2}}) + stream.wait())
+
+
+def test_an_event_before_the_condition_that_its_attempt_changes_is_not_judged_twice() -> None:
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    said = event("FailedScheduling", stream.pod("a"), MESSAGE)
+    [found] = failures(stream.fail("a", MESSAGE) + stream.write(said))
+    assert found.verdict == "agrees"
+    stream.now += 30 * SECOND
+    stream.write(node("n3"))
+    now = MESSAGE.replace("0/2", "0/3").replace("2 ", "3 ")
+    assert not failures(stream.write({**said, "series": {"count": 2}}))
+    [found] = failures(stream.fail("a", now) + stream.wait())
+    assert (found.verdict, found.message) == ("agrees", now)
+
+
+def test_an_event_that_repeats_another_says_nothing_of_an_attempt_that_is_judged() -> None:
     """client-go keeps the note of the first."""
     stream = Stream(node("n1"), node("n2"), pod("a", "9"))
     stream.fail("a", MESSAGE)

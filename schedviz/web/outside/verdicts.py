@@ -25,16 +25,18 @@ TONES: Final[dict[Verdict, Tone]] = {"differs": "warn", "impossible": "bad", "un
 
 
 def pair_verdicts(events: Iterable[tuple[int, trace.Event]]) -> dict[int, AnyVerdict]:
-    """Return the verdicts by the numbers of the acts that they are about. events: oldest first."""
-    last: dict[tuple[type[trace.Event], str], int] = {}
+    """Return the verdicts by the numbers of the acts that they are about. events: oldest first. An attempt
+    that fails again with the same message has a verdict only."""
+    last: dict[tuple[type[trace.Event], str, str], int] = {}
     found: dict[int, AnyVerdict] = {}
     for number, event in events:
+        key = (getattr(event, "pod", ""), getattr(event, "message", ""))
         if isinstance(event, AnyVerdict):
-            act = last.get((ACTS[type(event)], event.pod))
+            act = last.get((ACTS[type(event)], *key))
             if act is not None:
-                found[act] = event
+                found.setdefault(act, event)
         elif is_judged(event):
-            last[type(event), getattr(event, "pod", "")] = number
+            last[type(event), *key] = number
     return found
 
 

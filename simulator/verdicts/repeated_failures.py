@@ -1,0 +1,45 @@
+"""Attempts that only an Event shows: the message is that of the attempt before, so the condition of the pod
+stays as it is (podutil.UpdatePodCondition in updatePod of pkg/scheduler/schedule_one.go)."""
+
+from typing import Final
+
+from simulator.api import SECOND, Manifest, Micros
+from simulator.objects.events import event_count
+
+EVENT_LATE: Final[Micros] = 2 * SECOND
+"""How much later than the condition of a pod the Event of the same attempt may come."""
+KNOWN_AT_MOST: Final = 20_000
+"""Maximum number of Events whose counts are known."""
+
+
+class RepeatedFailures:
+    """Counts the Events FailedScheduling. One that is repeated has a series, or is another object where the
+    pod has changed meanwhile (getKey in client-go/tools/events/event_broadcaster.go)."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        """How often each Event has occurred, by key."""
+        self._shown: dict[str, Micros] = {}
+        """When the condition showed an attempt whose Event has not come yet, by the pod's uid."""
+
+    def shown(self, uid: str, now: Micros) -> None:
+        """Note that the condition of a pod shows an attempt."""
+        self._shown.pop(uid, None)
+        self._shown[uid] = now
+        while self._shown[first := next(iter(self._shown))] < now - EVENT_LATE:
+            del self._shown[first]
+
+    def is_shown(self, uid: str, since: Micros) -> bool:
+        """Whether the condition has shown an attempt since then. It is asked once."""
+        return self._shown.pop(uid, since - 1) >= since
+
+    def occurs(self, key: str, event: Manifest) -> bool:
+        """Note a version of an Event. Whether it says that the Event has occurred once more."""
+        before, count = self._counts.pop(key, 0), event_count(event)
+        self._counts[key] = max(before, count)
+        if len(self._counts) > KNOWN_AT_MOST:
+            del self._counts[next(iter(self._counts))]
+        return count > before
+
+    def forget(self, key: str) -> None:
+        self._counts.pop(key, None)
