@@ -156,8 +156,8 @@ class Judge:
         self._is_behind = is_behind
 
     def observe(self, event: WatchEvent, now: Micros, *, is_listed: bool = False) -> list[Event]:
-        """Take in a watch event, with its real resourceVersion, that arrived at ``now``. ``is_listed``: it was
-        found in a list, after a watch that could not go on: when it happened is not known."""
+        """Take in a watch event, with its real resourceVersion, that arrived at ``now``. ``is_listed``: it
+        was found in a list, after a watch that could not go on: when it happened is not known."""
         self.now = max(self.now, now)
         self._is_listing = is_listed
         self.known.needed_since = self._open[0].since if self._open else self.now
@@ -371,9 +371,7 @@ class Judge:
 
     def _search(self, pod: Pod, version: int, own: Sequence[PastChange] = ()) -> Search:
         reserved = {key: each.node for key, each in self._reserved.items()}
-        self._deleted = {
-            key: each for key, each in self._deleted.items() if each.time >= self.now - PATIENCE
-        }
+        self._deleted = {key: each for key, each in self._deleted.items() if each.time >= self.now - PATIENCE}
         return Search(
             self.known,
             pod,
@@ -427,9 +425,7 @@ class Judge:
         search = self._search(pod, version)
 
         def judge(last: bool) -> FailureJudged | None:
-            found = search.find(
-                lambda situation: judge_failure(situation, message), self.now, last=last
-            )
+            found = search.find(lambda situation: judge_failure(situation, message), self.now, last=last)
             if found is None and not last:
                 return None
             finding, state = found or search.first

@@ -254,8 +254,8 @@ class Search:
 
 
 def _combinations(pods: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    """Yield combinations of the pods that are not empty, the most probable first: the pods are in the order in
-    which they are tried. Of many pods only the first ones, and all."""
+    """Yield combinations of the pods that are not empty, the most probable first: the pods are in the order
+    in which they are tried. Of many pods only the first ones, and all."""
     if len(pods) > FOLLOWERS_AT_MOST:
         yield from (dict(pods[:count]) for count in range(1, len(pods) + 1))
         return

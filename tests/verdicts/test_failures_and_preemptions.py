@@ -69,10 +69,10 @@ def test_a_fault_of_the_binding_cycle_is_not_judged() -> None:
 
 
 def test_an_attempt_that_only_its_event_shows_is_judged() -> None:
-    """The message is the same, so the condition does not change: the Event of the next attempt is another one,
-    as the pod has changed, and those after it raise the count of its series."""
+    """The message is the same, so the condition does not change: the Event of the next attempt is another
+    one, as the pod has changed, and those after it raise the count of its series."""
     stream = Stream(node("n1"), node("n2"), pod("a", "9"))
-    [found] = failures(stream.fail("a", MESSAGE))
+    stream.fail("a", MESSAGE)
     said = event("FailedScheduling", stream.pod("a"), MESSAGE)
     assert not failures(stream.write(said))
     stream.now += 3 * SECOND

@@ -104,8 +104,8 @@ def test_what_a_mirror_keeps_of_the_objects_is_enough(theme: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("number", [22, 43])
 def test_pods_count_whose_node_only_the_claims_of_their_binding_cycles_show(number: int) -> None:
-    """Before v1.35 nothing else shows a pod that waits for its volumes, before it is bound: some share a claim
-    that is provisioned, and some are deleted while they wait."""
+    """Before v1.35 nothing else shows a pod that waits for its volumes, before it is bound: some share a
+    claim that is provisioned, and some are deleted while they wait."""
     source = RandomSource("volumes", number, Features(V1_34))
     source.go_on(60 if WHOLE else 20)
     source.run(30)
