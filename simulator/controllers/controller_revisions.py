@@ -7,16 +7,15 @@ hash in REVISION_LABEL (newRevision and setPodRevision in statefulset/stateful_s
 daemon/update.go)."""
 
 import copy
-from collections.abc import Collection
+from collections.abc import Collection, Set
 
 from simulator.api import Manifest
-from simulator.controllers.pods import template_hash
+from simulator.controllers.pods import revision_label, template_hash
 from simulator.controllers.workload_controller import WorkloadController
-from simulator.objects.metadata import labels_of, name_of
+from simulator.objects.metadata import name_of
 
 REVISIONS = "controllerrevisions.apps"
 HASH_LABEL = "controller.kubernetes.io/hash"
-REVISION_LABEL = "controller-revision-hash"
 
 
 def sync_update_revision(controller: WorkloadController, owner: Manifest, label: str) -> Manifest | None:
@@ -49,14 +48,15 @@ def sync_update_revision(controller: WorkloadController, owner: Manifest, label:
 
 
 def delete_old_revisions(
-    controller: WorkloadController, owner: Manifest, used: Collection[Manifest], pods: Collection[Manifest]
+    controller: WorkloadController, owner: Manifest, used: Collection[Manifest], labels: Set[str]
 ) -> None:
-    """Keep no more than revisionHistoryLimit revisions beside the ``used`` ones and those of ``pods``."""
-    names, labels = {name_of(revision) for revision in used}, {revision_label(pod) for pod in pods}
+    """Keep no more than revisionHistoryLimit revisions beside the ``used`` ones and those of the pods with
+    these ``labels`` (:func:`revision_label`)."""
+    names = {name_of(revision) for revision in used}
     unused = [
         revision
         for revision in controller.owned(owner, REVISIONS)
-        if name_of(revision) not in names and labels.isdisjoint(_labels_of_pods(revision))
+        if name_of(revision) not in names and labels.isdisjoint(labels_of_pods(revision))
     ]
     surplus = len(unused) - owner["spec"]["revisionHistoryLimit"]
     if surplus > 0:
@@ -72,17 +72,7 @@ def template_of(revision: Manifest) -> Manifest | None:
     return None
 
 
-def revision_label(manifest: Manifest) -> str:
-    """Return what the label of a pod, or of a DaemonSet's revision, says of the revision; "" without it."""
-    return labels_of(manifest).get(REVISION_LABEL, "")
-
-
-def is_of_revision(pod: Manifest, revision: Manifest) -> bool:
-    """Whether the pod was created from this revision."""
-    return revision_label(pod) in _labels_of_pods(revision)
-
-
-def _labels_of_pods(revision: Manifest) -> set[str]:
+def labels_of_pods(revision: Manifest) -> set[str]:
     """Return the labels that pods of the revision may have: its name or hash. Sets of earlier versions of the
     simulator noted the hash, too."""
     return {name_of(revision), *({revision_label(revision)} - {""})}

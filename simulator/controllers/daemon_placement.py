@@ -33,12 +33,14 @@ def add_daemon_tolerations(spec: Manifest) -> None:
 def target_node_name(pod: Manifest) -> str:
     """Return the node that the pod is bound to or requires; "" without one (GetTargetNodeName)."""
     name: str = pod["spec"].get("nodeName", "")
+    if name:
+        return name
     affinity = ((pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}).get(REQUIRED) or {}
-    for term in affinity.get("nodeSelectorTerms", ()) if not name else ():
+    for term in affinity.get("nodeSelectorTerms", ()):
         for field in term.get("matchFields", ()):
             if field["key"] == "metadata.name" and field["operator"] == "In":
                 return str(field["values"][0])
-    return name
+    return ""
 
 
 def with_target_node(affinity: Manifest, name: str) -> Manifest:

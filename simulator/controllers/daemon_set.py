@@ -6,19 +6,17 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
-    REVISION_LABEL,
     REVISIONS,
     delete_old_revisions,
-    revision_label,
     sync_update_revision,
 )
 from simulator.controllers.daemon_placement import (
     accepts_daemon_pod,
     add_daemon_tolerations,
-    target_node_name,
     with_target_node,
 )
-from simulator.controllers.pods import count_available, is_available, is_finished, is_ready, pod_from_template
+from simulator.controllers.pod_tally import PodFacts, PodTally, count_available
+from simulator.controllers.pods import REVISION_LABEL, pod_from_template, revision_label
 from simulator.controllers.status_types import DaemonSetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
@@ -42,16 +40,16 @@ class DaemonPods(NamedTuple):
 
     digest: str
     """The hash of the current template."""
-    by_node: dict[str, list[Manifest]]
+    by_node: dict[str, list[PodFacts]]
     """The pods by the node that they are bound to or require."""
     should_run: dict[str, None]
     """Nodes on which a pod is created."""
     should_continue: dict[str, None]
     """Nodes on which an existing pod may stay."""
 
-    def is_updated(self, pod: Manifest) -> bool:
+    def is_updated(self, pod: PodFacts) -> bool:
         """Whether the pod was created from the current template (IsPodUpdated in daemon/util)."""
-        return revision_label(pod) == self.digest
+        return pod.revision == self.digest
 
 
 class DaemonSetController(WorkloadController):
@@ -67,12 +65,13 @@ class DaemonSetController(WorkloadController):
                 self.enqueue(daemon_set)
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        if is_terminating(manifest) or self.claim(manifest) is None:
+        pods = None if is_terminating(manifest) else self.claim_pods(manifest)
+        if pods is None:
             return
         revision = sync_update_revision(self, manifest, REVISION_LABEL)
         if revision is None:
             return
-        daemons = self._daemon_pods(key, manifest, revision_label(revision))
+        daemons = self._daemon_pods(key, manifest, revision_label(revision), pods)
         try:
             if not self._manage(key, manifest, daemons):
                 self._rolling_update(manifest, daemons)
@@ -80,13 +79,13 @@ class DaemonSetController(WorkloadController):
             self._sync_status(key, manifest, daemons)
             raise
         self._sync_status(key, manifest, daemons)
-        used = [pod for pods in daemons.by_node.values() for pod in pods]
+        used = {pod.revision for pod in pods.facts()}
         delete_old_revisions(self, manifest, [revision], used)
 
-    def _daemon_pods(self, key: str, manifest: Manifest, digest: str) -> DaemonPods:
-        by_node: dict[str, list[Manifest]] = {}
-        for pod in self.owned(manifest):
-            by_node.setdefault(target_node_name(pod), []).append(pod)
+    def _daemon_pods(self, key: str, manifest: Manifest, digest: str, pods: PodTally) -> DaemonPods:
+        by_node: dict[str, list[PodFacts]] = {}
+        for pod in pods.facts():
+            by_node.setdefault(pod.node, []).append(pod)
         daemon = Pod.parse({**self._new_pod(manifest, digest, ""), "metadata": {"name": key}})
         nodes = self._nodes.values()
         run = [node.name for node in nodes if accepts_daemon_pod(node, daemon, ("NoSchedule", "NoExecute"))]
@@ -96,41 +95,44 @@ class DaemonSetController(WorkloadController):
     def _manage(self, key: str, manifest: Manifest, daemons: DaemonPods) -> bool:
         """Create missing pods and delete surplus ones (manage); whether there were any."""
         missing = [name for name in daemons.should_run if name not in daemons.by_node]
-        surplus: list[Manifest] = []
+        surplus: list[PodFacts] = []
         for name, pods in daemons.by_node.items():
-            alive = [pod for pod in pods if not is_terminating(pod)]
+            alive = [pod for pod in pods if not pod.state.terminating]
             if name not in daemons.should_continue:
                 surplus += alive
                 continue
-            running = [pod for pod in alive if not is_finished(pod)]
+            running = [pod for pod in alive if not pod.state.finished]
             surplus += self._surplus_on_node(manifest, daemons, running)
             for pod in alive:
-                if is_finished(pod):
-                    due = _finished_at(pod) + FAILED_POD_DELAY
+                if pod.state.finished:
+                    due = _finished_at(pod.manifest) + FAILED_POD_DELAY
                     if due <= self._world.now:
                         surplus.append(pod)
                     else:
                         self.enqueue(key, due)
         if surplus:
-            self.delete(manifest, surplus[:BURST_REPLICAS], "failed, or not wanted on its node")
+            part = [pod.manifest for pod in surplus[:BURST_REPLICAS]]
+            self.delete(manifest, part, "failed, or not wanted on its node")
         if missing:
-            part = missing[:BURST_REPLICAS]
-            self.create(manifest, (self._new_pod(manifest, daemons.digest, name) for name in part))
+            names = missing[:BURST_REPLICAS]
+            self.create(manifest, (self._new_pod(manifest, daemons.digest, name) for name in names))
         if len(missing) > BURST_REPLICAS or len(surplus) > BURST_REPLICAS:
             self.go_on(ObjectKey(self.resource, key), len(missing) + len(surplus))
         return bool(surplus or missing)
 
     def _surplus_on_node(
-        self, manifest: Manifest, daemons: DaemonPods, running: list[Manifest]
-    ) -> list[Manifest]:
+        self, manifest: Manifest, daemons: DaemonPods, running: list[PodFacts]
+    ) -> list[PodFacts]:
         """Return the pods to delete of those running on one node. With maxSurge an old pod that is ready
         stays until the new one is available."""
+        if len(running) < 2:
+            return []
         if not _max_surge(manifest, 1):
             return running[1:]
         new = [pod for pod in running if daemons.is_updated(pod)]
         old = [pod for pod in running if not daemons.is_updated(pod)]
         surplus = new[1:] + old[1:]
-        if new and old and (not is_ready(old[0]) or self._is_available(manifest, new[0])):
+        if new and old and (not old[0].state.ready or self._is_available(manifest, new[0])):
             surplus.append(old[0])
         return surplus
 
@@ -151,7 +153,7 @@ class DaemonSetController(WorkloadController):
         unavailable: list[str] = []
         available: list[str] = []
         for name in daemons.should_run:
-            alive = [pod for pod in daemons.by_node.get(name, ()) if not is_terminating(pod)]
+            alive = [pod for pod in daemons.by_node.get(name, ()) if not pod.state.terminating]
             new = [pod for pod in alive if daemons.is_updated(pod)]
             if new and len(alive) > len(new):
                 surge -= 1
@@ -165,11 +167,11 @@ class DaemonSetController(WorkloadController):
     def _delete_old(self, manifest: Manifest, daemons: DaemonPods, max_unavailable: int) -> None:
         """Delete old pods: all that are not available, and so many others that no more than
         ``max_unavailable`` nodes are without an available pod."""
-        unavailable: list[Manifest] = []
-        available: list[Manifest] = []
+        unavailable: list[PodFacts] = []
+        available: list[PodFacts] = []
         budget = max_unavailable
         for name in daemons.should_run:
-            alive = [pod for pod in daemons.by_node.get(name, ()) if not is_terminating(pod)]
+            alive = [pod for pod in daemons.by_node.get(name, ()) if not pod.state.terminating]
             usable = [pod for pod in alive if self._is_available(manifest, pod)]
             budget -= not usable
             for pod in alive:
@@ -177,10 +179,11 @@ class DaemonSetController(WorkloadController):
                     (available if pod in usable else unavailable).append(pod)
         replaced = unavailable + available[: max(0, budget)]
         if replaced:
-            self.delete(manifest, replaced[:BURST_REPLICAS], "of an older template")
+            part = [pod.manifest for pod in replaced[:BURST_REPLICAS]]
+            self.delete(manifest, part, "of an older template")
 
-    def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
-        return is_available(pod, manifest["spec"].get("minReadySeconds", 0), self._world.now)
+    def _is_available(self, manifest: Manifest, pod: PodFacts) -> bool:
+        return pod.is_available(manifest["spec"].get("minReadySeconds", 0), self._world.now)
 
     def _new_pod(self, manifest: Manifest, digest: str, node: str) -> Manifest:
         pod = pod_from_template(manifest["spec"]["template"])
@@ -206,7 +209,7 @@ class DaemonSetController(WorkloadController):
                 desired_number_scheduled=len(daemons.should_run),
                 current_number_scheduled=len(scheduled),
                 number_misscheduled=len(first_on_node) - len(scheduled),
-                number_ready=sum(map(is_ready, scheduled)),
+                number_ready=sum(pod.state.ready for pod in scheduled),
                 updated_number_scheduled=sum(daemons.is_updated(pod) for pod in scheduled),
                 number_available=available,
                 number_unavailable=len(daemons.should_run) - available,

@@ -215,12 +215,14 @@ class DeploymentController(WorkloadController):
 
 def _has_template_of(replica_set: Manifest, deployment: Manifest) -> bool:
     """Whether both have the same template, without the label of its hash (EqualIgnoreHash)."""
-    templates = []
-    for manifest in (replica_set, deployment):
-        template = copy.deepcopy(manifest["spec"]["template"])
-        template["metadata"].get("labels", {}).pop(HASH_LABEL, None)
-        templates.append(template)
-    return bool(templates[0] == templates[1])
+    templates = (replica_set["spec"]["template"], deployment["spec"]["template"])
+    return bool(_without_hash(templates[0]) == _without_hash(templates[1]))
+
+
+def _without_hash(template: Manifest) -> Manifest:
+    metadata = template["metadata"]
+    labels = {key: value for key, value in metadata.get("labels", {}).items() if key != HASH_LABEL}
+    return {**template, "metadata": {**metadata, "labels": labels}}
 
 
 def _revision(replica_set: Manifest) -> int:

@@ -3,7 +3,8 @@
 A Job counts its finished pods in its status and removes their finalizers in one write, so that each pod is
 counted once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -31,7 +32,8 @@ from simulator.controllers.job_tracking import (
     has_tracking_finalizer,
     without_tracking_finalizer,
 )
-from simulator.controllers.pods import is_active, is_finished, is_ready, pod_from_template, pods_to_delete
+from simulator.controllers.pod_tally import PodState, PodTally
+from simulator.controllers.pods import pod_from_template, pods_to_delete
 from simulator.controllers.status_types import JobStatus, with_status_fields
 from simulator.controllers.work_queue import ObjectKey
 from simulator.controllers.workload_controller import WorkloadController
@@ -40,7 +42,7 @@ from simulator.objects.conditions import JobCondition, conditions_of, holds_sinc
 from simulator.objects.metadata import is_terminating, key_of, name_of, namespace_of, object_key, uid_of
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod_group import POD_GROUPS, WORKLOADS
-from simulator.objects.status import phase_of, status_of
+from simulator.objects.status import status_of
 from simulator.objects.timestamps import timestamp
 from simulator.trace import JobFinished
 from simulator.versions.feature_gates import WORKLOAD_WITH_JOB
@@ -65,14 +67,13 @@ class JobController(WorkloadController):
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest):
             return
-        pods = self.owned(manifest)
+        pods = self._ownership.pods_of(uid_of(manifest))
         if self._count_finished(key, manifest, pods):
             return
         finished = finished_condition(manifest)
         if finished is not None:
             self._sync_finished(key, manifest, pods, finished)
             return
-        active = [pod for pod in pods if is_active(pod)]
         outcome = outcome_condition(manifest)
         if outcome is not None:
             self._finish(key, manifest, pods, outcome)
@@ -85,25 +86,27 @@ class JobController(WorkloadController):
         if deadline is not None:
             self.enqueue(key, deadline)
         has_group = self._world.features.enabled(WORKLOAD_WITH_JOB) and is_gang(manifest)
-        missing = missing_object(manifest, pods, self._world.informer) if has_group else None
+        missing: Manifest | None = None
+        if has_group:
+            missing = missing_object(manifest, self._world.informer, has_pods=bool(pods))
         if missing is not None:
             self.create(manifest, [missing])  # which makes another sync
             return
         group = group_of_pods(manifest, self._world.informer) if has_group else ""
         try:
-            changed = self._manage(key, manifest, pods, active, group)
+            changed = self._manage(key, manifest, pods, group)
         except CreateFailed:
-            self._set_counts(manifest, pods, active)
+            self._set_counts(manifest, pods)
             raise
         if not changed:
-            self._set_counts(manifest, pods, active)
+            self._set_counts(manifest, pods)
 
-    def _set_counts(self, manifest: Manifest, pods: Sequence[Manifest], active: Sequence[Manifest]) -> None:
+    def _set_counts(self, manifest: Manifest, pods: PodTally) -> None:
         start = status_of(manifest).get("startTime", timestamp(self._world.now))
         status = JobStatus(
-            active=len(active),
-            ready=sum(map(is_ready, active)),
-            terminating=_count_terminating(pods),
+            active=pods.count(_is_active),
+            ready=pods.count(lambda state: state.active and state.ready),
+            terminating=pods.count(_is_unfinished_terminating),
             start_time=None if manifest["spec"]["suspend"] else start,
         )
         self.set_status(manifest, status)
@@ -127,12 +130,12 @@ class JobController(WorkloadController):
 
     # Counting finished pods
 
-    def _count_finished(self, key: str, manifest: Manifest, pods: Sequence[Manifest]) -> bool:
+    def _count_finished(self, key: str, manifest: Manifest, pods: PodTally) -> bool:
         """Count the finished pods that have the finalizer (trackJobStatusAndRemoveFinalizers); whether there
         were any."""
-        tracked = [pod for pod in pods if has_tracking_finalizer(pod)]
-        succeeded = [pod for pod in tracked if phase_of(pod) == "Succeeded"]
-        failed = [pod for pod in tracked if is_failed(pod, manifest)]
+        only_failed = replaces_only_failed(manifest)
+        succeeded = pods.pods(lambda state: state.tracked and state.phase == "Succeeded")
+        failed = pods.pods(lambda state: state.tracked and _is_failed(state, only_failed=only_failed))
         if not succeeded and not failed:
             return False
         # The rest is counted by the next sync.
@@ -144,7 +147,7 @@ class JobController(WorkloadController):
         new = JobStatus(
             succeeded=status.get("succeeded", 0) + len(succeeded),
             failed=status.get("failed", 0) + len(counted),
-            active=sum(map(is_active, pods)),
+            active=pods.count(_is_active),
         )
         if manifest["spec"]["completionMode"] == "Indexed":
             indexes = {completion_index(pod) for pod in succeeded} & {*range(manifest["spec"]["completions"])}
@@ -159,30 +162,30 @@ class JobController(WorkloadController):
         self._backoffs[key] = uid_of(manifest), backoff
         return True
 
-    def _backoff(self, key: str, manifest: Manifest, pods: Iterable[Manifest]) -> PodBackoff:
+    def _backoff(self, key: str, manifest: Manifest, pods: PodTally) -> PodBackoff:
         uid, backoff = self._backoffs.get(key, ("", None))
         if backoff is not None and uid == uid_of(manifest):
             return backoff
-        counted = [pod for pod in pods if is_finished(pod) and not has_tracking_finalizer(pod)]
-        failed = [pod for pod in counted if phase_of(pod) == "Failed"]
-        return PodBackoff().after([pod for pod in counted if pod not in failed], failed)
+        succeeded = pods.pods(lambda state: state.phase == "Succeeded" and not state.tracked)
+        failed = pods.pods(lambda state: state.phase == "Failed" and not state.tracked)
+        return PodBackoff().after(succeeded, failed)
 
     # Creating and deleting pods
 
-    def _manage(
-        self, key: str, manifest: Manifest, pods: Sequence[Manifest], active: list[Manifest], group: str
-    ) -> bool:
+    def _manage(self, key: str, manifest: Manifest, pods: PodTally, group: str) -> bool:
         """Create missing pods or delete surplus ones (manageJob); whether there were any, which makes another
         sync. ``group``: the PodGroup of new pods, "" = none."""
         spec = manifest["spec"]
-        wanted = 0 if spec["suspend"] else _wanted_active(manifest, active)
-        if len(active) > wanted:
+        existing = pods.count(_is_active)
+        wanted = 0 if spec["suspend"] else _wanted_active(manifest, existing)
+        if existing > wanted:
+            active = pods.pods(_is_active)
             # Pods that the Job itself deletes are not counted: upstream removes the finalizer first.
-            surplus = map(without_tracking_finalizer, pods_to_delete(active, len(active) - wanted, active))
+            surplus = map(without_tracking_finalizer, pods_to_delete(active, existing - wanted, active))
             self.delete(manifest, [*surplus], "suspended" if spec["suspend"] else "more than its parallelism")
             return True
-        waiting = [pod for pod in pods if replaces_only_failed(manifest) and _is_unfinished_terminating(pod)]
-        missing = min(wanted - len(active) - len(waiting), MAX_CREATED)
+        in_use = partial(_keeps_place, only_failed=replaces_only_failed(manifest))
+        missing = min(wanted - pods.count(in_use), MAX_CREATED)
         if missing <= 0:
             return False
         due = self._backoff(key, manifest, pods).next_creation()
@@ -190,7 +193,7 @@ class JobController(WorkloadController):
             self.enqueue(key, due)
             return False
         if spec["completionMode"] == "Indexed":
-            taken = completed_indexes(manifest) | {completion_index(pod) for pod in (*active, *waiting)}
+            taken = completed_indexes(manifest) | {*map(completion_index, pods.pods(in_use))}
             free = (index for index in range(spec["completions"]) if index not in taken)
             self.create(manifest, (_new_pod(manifest, group, index) for index in islice(free, missing)))
         else:
@@ -199,14 +202,14 @@ class JobController(WorkloadController):
 
     # The end
 
-    def _finish(self, key: str, manifest: Manifest, pods: Sequence[Manifest], outcome: Manifest) -> None:
+    def _finish(self, key: str, manifest: Manifest, pods: PodTally, outcome: Manifest) -> None:
         """Delete the active pods; once all are finished, set the condition Complete or Failed."""
-        active = [pod for pod in pods if is_active(pod)]
+        active = pods.pods(_is_active)
         reason = outcome.get("reason", "")
         if active:
             self.delete(manifest, active, f"the Job is over: {reason}")
             return
-        terminating = _count_terminating(pods)
+        terminating = pods.count(_is_unfinished_terminating)
         if terminating:
             self.set_status(manifest, JobStatus(active=0, ready=0, terminating=terminating))
             return
@@ -227,11 +230,9 @@ class JobController(WorkloadController):
         added = with_status_fields(manifest, status)
         self._world.commit(self._world.server.update_by_component(JOBS, manifest, added), events)
 
-    def _sync_finished(
-        self, key: str, manifest: Manifest, pods: Sequence[Manifest], finished: Manifest
-    ) -> None:
+    def _sync_finished(self, key: str, manifest: Manifest, pods: PodTally, finished: Manifest) -> None:
         """Delete the Job after its ttlSecondsAfterFinished (pkg/controller/ttlafterfinished)."""
-        status = JobStatus(active=0, ready=0, terminating=_count_terminating(pods))
+        status = JobStatus(active=0, ready=0, terminating=pods.count(_is_unfinished_terminating))
         self.set_status(manifest, status)
         seconds = manifest["spec"].get("ttlSecondsAfterFinished")
         if seconds is None:
@@ -243,13 +244,13 @@ class JobController(WorkloadController):
             self.delete(manifest, [manifest], "its ttlSecondsAfterFinished is over", "Foreground")
 
 
-def _wanted_active(job: Manifest, active: Sequence[Manifest]) -> int:
-    """Return the number of active pods that a Job which is not suspended should have."""
+def _wanted_active(job: Manifest, active: int) -> int:
+    """Return the number of active pods that a Job which is not suspended and has ``active`` should have."""
     succeeded: int = status_of(job).get("succeeded", 0)
     parallelism: int = job["spec"]["parallelism"]
     if "completions" not in job["spec"]:
         # A work queue: once a pod has succeeded, no more are created.
-        return min(parallelism, len(active)) if succeeded else parallelism
+        return min(parallelism, active) if succeeded else parallelism
     completions: int = job["spec"]["completions"]
     return max(0, min(parallelism, completions - succeeded))
 
@@ -272,18 +273,22 @@ def replaces_only_failed(job: Manifest) -> bool:
     return bool(spec.get("podFailurePolicy")) or spec.get("podReplacementPolicy") == "Failed"
 
 
-def is_failed(pod: Manifest, job: Manifest) -> bool:
+def _is_failed(state: PodState, *, only_failed: bool) -> bool:
     """Whether the pod counts as failed: a deleted pod does, unless the Job waits for its end
     (isPodFailed)."""
-    phase = phase_of(pod)
-    if phase == "Failed" or replaces_only_failed(job):
-        return phase == "Failed"
-    return is_terminating(pod) and phase != "Succeeded"
+    if state.phase == "Failed" or only_failed:
+        return state.phase == "Failed"
+    return state.terminating and state.phase != "Succeeded"
 
 
-def _count_terminating(pods: Sequence[Manifest]) -> int:
-    return sum(map(_is_unfinished_terminating, pods))
+def _is_active(state: PodState) -> bool:
+    return state.active
 
 
-def _is_unfinished_terminating(pod: Manifest) -> bool:
-    return is_terminating(pod) and not is_finished(pod)
+def _is_unfinished_terminating(state: PodState) -> bool:
+    return state.terminating and not state.finished
+
+
+def _keeps_place(state: PodState, *, only_failed: bool) -> bool:
+    """Whether no other pod is created in its place: it is active, or the Job waits for its end."""
+    return state.active or (only_failed and _is_unfinished_terminating(state))

@@ -4,15 +4,15 @@ success_policy.go, indexed_job_utils.go).
 
 Simplified: the action FailIndex, which needs backoffLimitPerIndex, is not supported."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
-from simulator.controllers.pods import is_active
+from simulator.controllers.pod_tally import PodTally
 from simulator.objects.conditions import JobCondition, condition, conditions_of
 from simulator.objects.metadata import annotations_of, key_of, name_of
 from simulator.objects.numbers import whole_number
-from simulator.objects.status import phase_of, status_of
+from simulator.objects.status import status_of
 from simulator.objects.timestamps import micros, timestamp
 
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
@@ -157,9 +157,9 @@ def new_condition(kind: str, reason: str, message: str, now: Micros) -> JobCondi
     )
 
 
-def decide_outcome(job: Manifest, pods: Sequence[Manifest], now: Micros) -> JobCondition | None:
+def decide_outcome(job: Manifest, pods: PodTally, now: Micros) -> JobCondition | None:
     """Return the condition FailureTarget or SuccessCriteriaMet if the outcome is certain now; None = it is
-    open. ``pods`` are all that the Job controls."""
+    open. ``pods`` are those that the Job controls."""
     reason, message = _failure(job, pods, now)
     if reason:
         return new_condition(FAILURE_TARGET, reason, message, now)
@@ -181,16 +181,17 @@ def deadline_of(job: Manifest) -> Micros | None:
     return micros(start) + int(seconds) * SECOND
 
 
-def _failure(job: Manifest, pods: Sequence[Manifest], now: Micros) -> tuple[str, str]:
+def _failure(job: Manifest, pods: PodTally, now: Micros) -> tuple[str, str]:
     """Return the reason and message of the Job's failure; "" = it has not failed."""
     spec = job["spec"]
-    message = pod_failure_message(job, (pod for pod in pods if phase_of(pod) == "Failed"))
-    if message:
-        return "PodFailurePolicy", message
-    restarts = sum(_restarts(pod) for pod in pods if is_active(pod))
-    limit = spec["backoffLimit"]
-    counts_restarts = spec["template"]["spec"]["restartPolicy"] == "OnFailure" and restarts
-    if status_of(job).get("failed", 0) > limit or (counts_restarts and restarts >= max(limit, 1)):
+    if spec.get("podFailurePolicy"):
+        message = pod_failure_message(job, pods.pods(lambda state: state.phase == "Failed"))
+        if message:
+            return "PodFailurePolicy", message
+    limit, restarts = spec["backoffLimit"], 0
+    if spec["template"]["spec"]["restartPolicy"] == "OnFailure":
+        restarts = sum(map(_restarts, pods.pods(lambda state: state.active)))
+    if status_of(job).get("failed", 0) > limit or (restarts and restarts >= max(limit, 1)):
         return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
     deadline = deadline_of(job)
     if deadline is None or deadline > now:
@@ -202,8 +203,8 @@ def _restarts(pod: Manifest) -> int:
     return sum(c.get("restartCount", 0) for c in status_of(pod).get("containerStatuses") or ())
 
 
-def _is_complete(job: Manifest, pods: Sequence[Manifest]) -> bool:
+def _is_complete(job: Manifest, pods: PodTally) -> bool:
     succeeded = status_of(job).get("succeeded", 0)
     if "completions" in job["spec"]:
         return bool(succeeded >= job["spec"]["completions"])
-    return bool(succeeded) and not any(map(is_active, pods))
+    return bool(succeeded) and not pods.count(lambda state: state.active)

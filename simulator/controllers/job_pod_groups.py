@@ -30,12 +30,12 @@ def is_gang(job: Manifest) -> bool:
     )
 
 
-def missing_object(job: Manifest, pods: Sequence[Manifest], informer: Informer) -> Manifest | None:
+def missing_object(job: Manifest, informer: Informer, *, has_pods: bool) -> Manifest | None:
     """Return the Workload or else the PodGroup that such a Job lacks, and that is to be created before its
     pods. A Job that has begun gets no Workload (isNewJob)."""
     workloads = _workloads_of(job, informer)
     if not workloads:
-        return None if pods or _has_begun(job) else _new_workload(job)
+        return None if has_pods or _has_begun(job) else _new_workload(job)
     workload = _own(workloads, job)
     if workload is None or len(workload["spec"]["podGroupTemplates"]) != 1:
         return None

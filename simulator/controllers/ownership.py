@@ -1,6 +1,7 @@
 """An index of all objects by uid, owner and controller (the graph of
 pkg/controller/garbagecollector/graph_builder.go and the controllerUID indexes of the informers)."""
 
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 from simulator.api import Manifest
@@ -55,6 +56,8 @@ class OwnershipIndex:
         self._orphans: dict[tuple[str, str], dict[ObjectKey, None]] = {}
         """Resource and namespace -> the objects without a controller."""
         self._tallies: dict[TallyKey, PodTally] = {}
+        self._numbers = count()
+        """Of the changes of pods."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         """Index the new version of an object; None = the object was deleted."""
@@ -64,7 +67,10 @@ class OwnershipIndex:
         if known is not None:
             self._by_uid.pop(known.uid, None)
             if known.facts is not None:
-                self._remove_from_tally(known.tallied_under, known.facts)
+                tally = self._tallies[known.tallied_under]
+                tally.remove(key, known.facts)
+                if not tally:
+                    del self._tallies[known.tallied_under]
             self._orphans[known.kinds].pop(item, None)
             if known.controller is not None:
                 _discard(self._controlled, (known.controller, resource), item)
@@ -72,7 +78,9 @@ class OwnershipIndex:
                 _discard(self._dependents, owner, item)
         if entry is not None:
             if resource == PODS and new is not None:
-                facts = self._tallies.setdefault(entry.tallied_under, PodTally()).add(new)
+                tally = self._tallies.setdefault(entry.tallied_under, PodTally())
+                facts = PodFacts.of(new, next(self._numbers))
+                tally.add(key, facts)
                 entry = entry._replace(facts=facts)
             self._entries[item] = entry
             self._by_uid[entry.uid] = item
@@ -83,12 +91,6 @@ class OwnershipIndex:
                 self._controlled.setdefault((entry.controller, resource), {})[item] = None
             for owner in entry.owners:
                 self._dependents.setdefault(owner, {})[item] = None
-
-    def _remove_from_tally(self, key: TallyKey, facts: PodFacts) -> None:
-        tally = self._tallies[key]
-        tally.remove(facts)
-        if not tally.counts:
-            del self._tallies[key]
 
     def pods_of(self, owner: str) -> PodTally:
         """Return the counts of the pods whose controller is ``owner`` (a uid)."""

@@ -1,21 +1,34 @@
-"""Counts of pods by what ReplicaSets ask of them, so that a sync need not look at each pod."""
+"""Counts of pods by what their controllers ask of them, so that a sync need not look at each pod."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
-from simulator.api import Manifest, Micros
-from simulator.controllers.pods import available_at, is_finished
+from simulator.api import SECOND, Manifest, Micros
+from simulator.controllers.daemon_placement import target_node_name
+from simulator.controllers.job_tracking import has_tracking_finalizer
+from simulator.controllers.pods import FINISHED_PHASES, available_at, revision_label
 from simulator.objects.metadata import is_terminating, labels_of
+from simulator.objects.status import phase_of
+
+Labels = tuple[tuple[str, str], ...]
+"""In the order of their keys."""
 
 
-class PodFacts(NamedTuple):
-    """Facts of one version of a pod. Those of most pods of one controller are the same."""
+class PodState(NamedTuple):
+    """What one version of a pod is. Most pods of one controller are in a few states."""
 
-    labels: tuple[tuple[str, str], ...]
-    """In the order of their keys."""
-    finished: bool
+    phase: str | None
     terminating: bool
     ready: bool
+    tracked: bool
+    """See :func:`simulator.controllers.job_tracking.has_tracking_finalizer`."""
+
+    @property
+    def finished(self) -> bool:
+        """See :func:`simulator.controllers.pods.is_finished`."""
+        return self.phase in FINISHED_PHASES
 
     @property
     def active(self) -> bool:
@@ -23,25 +36,85 @@ class PodFacts(NamedTuple):
         return not (self.finished or self.terminating)
 
 
+class PodFacts(NamedTuple):
+    """A pod in its newest version, with what is read from it again and again."""
+
+    number: int
+    """Of the change that brought this version: later ones have higher numbers."""
+    manifest: Manifest
+    state: PodState
+    labels: Labels
+    ready_since: Micros | None
+    """None = it is not ready."""
+    revision: str
+    """See :func:`simulator.controllers.pods.revision_label`."""
+    node: str
+    """See :func:`simulator.controllers.daemon_placement.target_node_name`."""
+
+    @classmethod
+    def of(cls, manifest: Manifest, number: int) -> "PodFacts":
+        since, labels = available_at(manifest, 0), tuple(sorted(labels_of(manifest).items()))
+        tracked = has_tracking_finalizer(manifest)
+        state = PodState(phase_of(manifest), is_terminating(manifest), since is not None, tracked)
+        revision, node = revision_label(manifest), target_node_name(manifest)
+        return cls(number, manifest, state, labels, since, revision, node)
+
+    def is_available(self, min_ready_seconds: int, now: Micros) -> bool:
+        """Return whether the pod has been ready for long enough (IsPodAvailable)."""
+        return self.ready_since is not None and self.ready_since + min_ready_seconds * SECOND <= now
+
+
+IsWanted = Callable[[PodState], bool]
+
+
+def count_available(
+    pods: Iterable[PodFacts], min_ready_seconds: int, now: Micros
+) -> tuple[int, Micros | None]:
+    """Return the number of available pods, and when the next one becomes available."""
+    wait = min_ready_seconds * SECOND
+    times = [pod.ready_since + wait for pod in pods if pod.ready_since is not None]
+    return sum(time <= now for time in times), min((time for time in times if time > now), default=None)
+
+
 class PodTally:
-    """The number of pods with the same facts, of the pods of one controller, or of those of a namespace
-    without one."""
+    """The pods of one controller, or those of a namespace without one, by their facts."""
 
     def __init__(self) -> None:
-        self.counts: Counter[PodFacts] = Counter()
+        self.labels: Counter[tuple[Labels, bool]] = Counter()
+        """The number of pods with these labels that are active, or are not."""
         self.latest_ready: Micros = 0
         """No pod has become ready later."""
+        self._pods: dict[PodState, dict[str, PodFacts]] = {}
+        """The pods in each state, by key."""
 
-    def add(self, pod: Manifest) -> PodFacts:
-        """Count a pod, and return its facts, with which it is removed again."""
-        since = available_at(pod, 0)
-        labels = tuple(sorted(labels_of(pod).items()))
-        facts = PodFacts(labels, is_finished(pod), is_terminating(pod), since is not None)
-        self.counts[facts] += 1
-        self.latest_ready = max(self.latest_ready, since or 0)
-        return facts
+    def __bool__(self) -> bool:
+        return bool(self._pods)
 
-    def remove(self, facts: PodFacts) -> None:
-        self.counts[facts] -= 1
-        if not self.counts[facts]:
-            del self.counts[facts]
+    def add(self, key: str, facts: PodFacts) -> None:
+        self.labels[facts.labels, facts.state.active] += 1
+        self._pods.setdefault(facts.state, {})[key] = facts
+        self.latest_ready = max(self.latest_ready, facts.ready_since or 0)
+
+    def remove(self, key: str, facts: PodFacts) -> None:
+        """Remove a pod, whose facts are those with which it was added."""
+        labels = facts.labels, facts.state.active
+        self.labels[labels] -= 1
+        if not self.labels[labels]:
+            del self.labels[labels]
+        pods = self._pods[facts.state]
+        del pods[key]
+        if not pods:
+            del self._pods[facts.state]
+
+    def count(self, wanted: IsWanted) -> int:
+        """Return the number of pods in the wanted states."""
+        return sum(len(pods) for state, pods in self._pods.items() if wanted(state))
+
+    def facts(self, wanted: IsWanted = lambda state: True) -> list[PodFacts]:
+        """Return the pods in the wanted states, in the order in which they were observed."""
+        found = [facts for state, pods in self._pods.items() if wanted(state) for facts in pods.values()]
+        return sorted(found, key=itemgetter(0))
+
+    def pods(self, wanted: IsWanted) -> list[Manifest]:
+        """Return the same as objects."""
+        return [facts.manifest for facts in self.facts(wanted)]

@@ -10,21 +10,23 @@ from collections.abc import Iterable
 from simulator.api import SECOND, Manifest, Micros
 from simulator.objects.conditions import condition, holds_since, is_condition_true
 from simulator.objects.container_status import restart_count
-from simulator.objects.metadata import annotations_of, created_at, is_terminating, name_of
+from simulator.objects.metadata import annotations_of, created_at, is_terminating, labels_of, name_of
 from simulator.objects.status import phase_of
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters of hashes: no vowels and no characters that look alike
 (apimachinery/pkg/util/rand/rand.go)."""
 HASH_LENGTH = 10
+REVISION_LABEL = "controller-revision-hash"
 
+FINISHED_PHASES = ("Succeeded", "Failed")
 PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def is_finished(pod: Manifest) -> bool:
     """Whether all containers have terminated and are not restarted (IsPodTerminal)."""
-    return phase_of(pod) in ("Succeeded", "Failed")
+    return phase_of(pod) in FINISHED_PHASES
 
 
 def is_active(pod: Manifest) -> bool:
@@ -42,20 +44,6 @@ def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
     if ready is None or ready["status"] != "True":
         return None
     return holds_since(ready, pod) + min_ready_seconds * SECOND
-
-
-def is_available(pod: Manifest, min_ready_seconds: int, now: Micros) -> bool:
-    """Return whether the pod has been ready for long enough (IsPodAvailable)."""
-    time = available_at(pod, min_ready_seconds)
-    return time is not None and time <= now
-
-
-def count_available(
-    pods: Iterable[Manifest], min_ready_seconds: int, now: Micros
-) -> tuple[int, Micros | None]:
-    """Return the number of available pods, and when the next one becomes available."""
-    times = [time for pod in pods if (time := available_at(pod, min_ready_seconds)) is not None]
-    return sum(time <= now for time in times), min((time for time in times if time > now), default=None)
 
 
 def pod_from_template(template: Manifest) -> Manifest:
@@ -78,6 +66,11 @@ def template_hash(template: Manifest, collisions: int = 0) -> str:
     text = json.dumps([template, collisions], sort_keys=True)
     digest = hashlib.blake2b(text.encode(), digest_size=HASH_LENGTH).digest()
     return "".join(HASH_ALPHABET[byte % len(HASH_ALPHABET)] for byte in digest)
+
+
+def revision_label(manifest: Manifest) -> str:
+    """Return what the label of a pod, or of a DaemonSet's revision, says of the revision; "" without it."""
+    return labels_of(manifest).get(REVISION_LABEL, "")
 
 
 def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> list[Manifest]:

@@ -2,18 +2,17 @@
 (pkg/controller/replicaset/replica_set.go)."""
 
 from collections.abc import ItemsView
-from typing import NamedTuple
 
 import msgspec
 
-from simulator.api import Manifest, Micros
+from simulator.api import Manifest
 from simulator.client.world import CreateFailed
-from simulator.controllers.pods import count_available, is_active, is_ready, pod_from_template, pods_to_delete
+from simulator.controllers.pod_tally import PodTally, count_available
+from simulator.controllers.pods import is_active, pod_from_template, pods_to_delete
 from simulator.controllers.status_types import ReplicaSetStatus
 from simulator.controllers.workload_controller import WorkloadController
 from simulator.objects.conditions import ReplicaSetCondition, condition, conditions_of
-from simulator.objects.labels import label_selector
-from simulator.objects.metadata import is_terminating, labels_of, name_of, namespace_of, uid_of
+from simulator.objects.metadata import is_terminating, name_of
 from simulator.objects.owner_references import controller_of
 from simulator.objects.timestamps import timestamp
 
@@ -24,17 +23,6 @@ BURST_REPLICAS = 500
 """The most pods created or deleted by one sync, as upstream; the next sync does the rest."""
 
 
-class Replicas(NamedTuple):
-    """The numbers of a ReplicaSet's active pods: of all, of those with all labels of the template, of those
-    that are ready, and of those that are available; and when the next one becomes available."""
-
-    active: int
-    fully_labeled: int
-    ready: int
-    available: int
-    next_available: Micros | None
-
-
 class ReplicaSetController(WorkloadController):
     component = "ReplicaSet"
     resource = REPLICA_SETS
@@ -43,58 +31,35 @@ class ReplicaSetController(WorkloadController):
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest):
             return
-        pods: list[Manifest] = []
-        replicas = self._tallied(manifest)
-        if replicas is None:
-            claimed = self.claim(manifest)
-            if claimed is None:
-                return
-            pods = [pod for pod in claimed if is_active(pod)]
-            replicas = self._counted(manifest, pods)
-        refusal = self._manage_replicas(manifest, replicas.active, pods)
+        pods = self.claim_pods(manifest)
+        if pods is None:
+            return
+        labels = _template_labels(manifest)
+        labeled = sum(
+            count
+            for (found, active), count in pods.labels.items()
+            if active and labels <= dict(found).items()
+        )
+        available = ready = pods.count(lambda state: state.active and state.ready)
+        min_ready, next_available = manifest["spec"].get("minReadySeconds", 0), None
+        if min_ready or pods.latest_ready > self._world.now:
+            facts = pods.facts(lambda state: state.active)
+            available, next_available = count_available(facts, min_ready, self._world.now)
+        refusal = self._manage_replicas(manifest, pods)
         self.set_status(
             manifest,
             ReplicaSetStatus(
-                replicas=replicas.active,
-                fully_labeled_replicas=replicas.fully_labeled,
-                ready_replicas=replicas.ready,
-                available_replicas=replicas.available,
+                replicas=pods.count(lambda state: state.active),
+                fully_labeled_replicas=labeled,
+                ready_replicas=ready,
+                available_replicas=available,
                 conditions=self._conditions(manifest, refusal),
             ),
         )
-        if replicas.next_available is not None:
-            self.enqueue(key, replicas.next_available)
+        if next_available is not None:
+            self.enqueue(key, next_available)
         if refusal is not None:
             raise refusal
-
-    def _tallied(self, manifest: Manifest) -> Replicas | None:
-        """Return the numbers of the ReplicaSet's pods without a look at each of them. None: they must be
-        looked at, as some are to be adopted, released or deleted, or become available later."""
-        tally = self._ownership.pods_of(uid_of(manifest))
-        orphans = self._ownership.pods_without_controller(namespace_of(manifest))
-        selector = label_selector(manifest["spec"].get("selector"))
-        if (
-            selector is None
-            or not all(selector.matches(dict(facts.labels)) for facts in tally.counts)
-            or any(facts.active and selector.matches(dict(facts.labels)) for facts in orphans.counts)
-        ):
-            return None
-        active = {facts: count for facts, count in tally.counts.items() if facts.active}
-        replicas = sum(active.values())
-        min_ready = manifest["spec"].get("minReadySeconds", 0)
-        if replicas > manifest["spec"]["replicas"] or min_ready or tally.latest_ready > self._world.now:
-            return None
-        labels = _template_labels(manifest)
-        ready = sum(count for facts, count in active.items() if facts.ready)
-        labeled = sum(count for facts, count in active.items() if labels <= dict(facts.labels).items())
-        return Replicas(replicas, labeled, ready, ready, None)
-
-    def _counted(self, manifest: Manifest, pods: list[Manifest]) -> Replicas:
-        """Return the same of its active pods."""
-        min_ready, labels = manifest["spec"].get("minReadySeconds", 0), _template_labels(manifest)
-        labeled = sum(labels <= labels_of(pod).items() for pod in pods)
-        available, next_available = count_available(pods, min_ready, self._world.now)
-        return Replicas(len(pods), labeled, sum(map(is_ready, pods)), available, next_available)
 
     def _conditions(self, manifest: Manifest, refusal: CreateFailed | None) -> list[Manifest] | None:
         """Return the conditions with ReplicaFailure, while pods cannot be created (calculateStatus)."""
@@ -113,10 +78,9 @@ class ReplicaSetController(WorkloadController):
         )
         return [*others, made]
 
-    def _manage_replicas(self, manifest: Manifest, active: int, pods: list[Manifest]) -> CreateFailed | None:
-        """Create missing pods or delete surplus ones of ``pods``; what the API server answered if it refused
-        one."""
-        missing = manifest["spec"]["replicas"] - active
+    def _manage_replicas(self, manifest: Manifest, pods: PodTally) -> CreateFailed | None:
+        """Create missing pods or delete surplus ones; what the API server answered if it refused one."""
+        missing = manifest["spec"]["replicas"] - pods.count(lambda state: state.active)
         if missing > 0:
             template = manifest["spec"]["template"]
             try:
@@ -125,7 +89,8 @@ class ReplicaSetController(WorkloadController):
             except CreateFailed as refusal:
                 return refusal
         elif missing < 0:
-            surplus = pods_to_delete(pods, min(-missing, BURST_REPLICAS), self._related_pods(manifest))
+            active = pods.pods(lambda state: state.active)
+            surplus = pods_to_delete(active, min(-missing, BURST_REPLICAS), self._related_pods(manifest))
             self.delete(manifest, surplus, "more than the replicas asked for")
         return None
 

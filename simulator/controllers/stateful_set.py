@@ -8,21 +8,14 @@ from simulator.api import Manifest
 from simulator.client.world import CreateFailed
 from simulator.controllers.controller_revisions import (
     HASH_LABEL,
-    REVISION_LABEL,
     REVISIONS,
     delete_old_revisions,
-    is_of_revision,
+    labels_of_pods,
     sync_update_revision,
     template_of,
 )
-from simulator.controllers.pods import (
-    count_available,
-    is_active,
-    is_available,
-    is_finished,
-    is_ready,
-    pod_from_template,
-)
+from simulator.controllers.pod_tally import PodFacts, count_available
+from simulator.controllers.pods import REVISION_LABEL, pod_from_template
 from simulator.controllers.stateful_claims import (
     claim_from_template,
     claim_name,
@@ -31,7 +24,14 @@ from simulator.controllers.stateful_claims import (
 )
 from simulator.controllers.status_types import StatefulSetStatus
 from simulator.controllers.workload_controller import WorkloadController
-from simulator.objects.metadata import is_terminating, name_of, namespace_of, namespace_of_key, object_key
+from simulator.objects.metadata import (
+    is_terminating,
+    name_of,
+    namespace_of,
+    namespace_of_key,
+    object_key,
+    uid_of,
+)
 from simulator.objects.numbers import whole_number
 from simulator.objects.owner_references import owner_uids
 from simulator.objects.status import status_of
@@ -74,7 +74,8 @@ class StatefulSetController(WorkloadController):
         if claimed is None or update is None:
             return
         current = self._current_revision(manifest, update)
-        pods = {ordinal_of(pod): pod for pod in claimed}
+        owned = self._ownership.pods_of(uid_of(manifest)).facts()
+        pods = {ordinal_of(pod.manifest): pod for pod in owned}
         self._update_claim_owners(manifest, pods)
         try:
             if self._scale_up(manifest, pods, current, update) and self._scale_down(manifest, pods):
@@ -83,7 +84,8 @@ class StatefulSetController(WorkloadController):
             self._sync_status(key, manifest, pods, current, update)
             raise
         self._sync_status(key, manifest, pods, current, update)
-        delete_old_revisions(self, manifest, [current, update], pods.values())
+        used = {pod.revision for pod in pods.values()}
+        delete_old_revisions(self, manifest, [current, update], used)
 
     def _current_revision(self, manifest: Manifest, update: Manifest) -> Manifest:
         """Return the revision of the pods that an update did not replace yet."""
@@ -94,7 +96,7 @@ class StatefulSetController(WorkloadController):
     # The steps of a sync; the first two return whether the next one may begin.
 
     def _scale_up(
-        self, manifest: Manifest, pods: dict[int, Manifest], current: Manifest, update: Manifest
+        self, manifest: Manifest, pods: dict[int, PodFacts], current: Manifest, update: Manifest
     ) -> bool:
         """Create the missing pods. With OrderedReady each waits until those before it are available."""
         ordered = manifest["spec"]["podManagementPolicy"] == "OrderedReady"
@@ -105,10 +107,10 @@ class StatefulSetController(WorkloadController):
                 revision = current if ordinal < _start(manifest) + _partition(manifest) else update
                 self._create_pod(manifest, ordinal, revision)
                 done, written = False, written + 1
-            elif is_finished(pod) and not is_terminating(pod):
-                self.delete(manifest, [pod], "over, and to be made anew")
+            elif pod.state.finished and not pod.state.terminating:
+                self.delete(manifest, [pod.manifest], "over, and to be made anew")
                 done, written = False, written + 1
-            elif is_terminating(pod) or not self._is_available(manifest, pod):
+            elif pod.state.terminating or not self._is_available(manifest, pod):
                 if not ordered:
                     continue
                 done = False
@@ -116,14 +118,14 @@ class StatefulSetController(WorkloadController):
                 return False
         return done
 
-    def _scale_down(self, manifest: Manifest, pods: dict[int, Manifest]) -> bool:
+    def _scale_down(self, manifest: Manifest, pods: dict[int, PodFacts]) -> bool:
         """Delete the pods beyond the last ordinal, the highest first; with OrderedReady one at a time."""
         ordinals = _ordinals(manifest)
         condemned = sorted((ordinal for ordinal in pods if ordinal not in ordinals), reverse=True)
         deleted = 0
         for ordinal in condemned:
-            if not is_terminating(pods[ordinal]):
-                self.delete(manifest, [pods[ordinal]], "more than the replicas asked for")
+            if not pods[ordinal].state.terminating:
+                self.delete(manifest, [pods[ordinal].manifest], "more than the replicas asked for")
                 deleted += 1
             if deleted == MAX_WRITTEN:
                 return False
@@ -131,21 +133,22 @@ class StatefulSetController(WorkloadController):
                 return False
         return not condemned
 
-    def _rolling_update(self, manifest: Manifest, pods: dict[int, Manifest], update: Manifest) -> None:
+    def _rolling_update(self, manifest: Manifest, pods: dict[int, PodFacts], update: Manifest) -> None:
         """Delete the pods of other revisions from the highest ordinal down to the partition, one at a
         time."""
         if manifest["spec"]["updateStrategy"]["type"] != "RollingUpdate":
             return
+        labels = labels_of_pods(update)
         for ordinal in reversed(_ordinals(manifest)[_partition(manifest) :]):
             pod = pods[ordinal]
-            if not is_of_revision(pod, update) and not is_terminating(pod):
-                self.delete(manifest, [pod], "of an older template")
+            if pod.revision not in labels and not pod.state.terminating:
+                self.delete(manifest, [pod.manifest], "of an older template")
                 return
-            if is_terminating(pod) or not self._is_available(manifest, pod):
+            if pod.state.terminating or not self._is_available(manifest, pod):
                 return
 
-    def _is_available(self, manifest: Manifest, pod: Manifest) -> bool:
-        return is_available(pod, manifest["spec"].get("minReadySeconds", 0), self._world.now)
+    def _is_available(self, manifest: Manifest, pod: PodFacts) -> bool:
+        return pod.is_available(manifest["spec"].get("minReadySeconds", 0), self._world.now)
 
     # Pods and their claims
 
@@ -182,15 +185,16 @@ class StatefulSetController(WorkloadController):
                 return False
         return True
 
-    def _update_claim_owners(self, manifest: Manifest, pods: dict[int, Manifest]) -> None:
+    def _update_claim_owners(self, manifest: Manifest, pods: dict[int, PodFacts]) -> None:
         """Set the owners of all claims before any pod is deleted. The claims of a terminating pod keep
         theirs, even if its ordinal is needed again."""
-        for ordinal, pod in pods.items():
-            scaled_down = ordinal not in _ordinals(manifest)
-            if not scaled_down and is_terminating(pod):
+        templates = manifest["spec"].get("volumeClaimTemplates", ())
+        for ordinal, facts in pods.items() if templates else ():
+            pod, scaled_down = facts.manifest, ordinal not in _ordinals(manifest)
+            if not scaled_down and facts.state.terminating:
                 continue
             owned = partial(with_retention_owner, stateful_set=manifest, pod=pod, scaled_down=scaled_down)
-            for template in manifest["spec"].get("volumeClaimTemplates", ()):
+            for template in templates:
                 key = object_key(namespace_of(manifest), claim_name(template, name_of(pod)))
                 claim = self._world.informer.get(PVCS, key)
                 if claim is not None:
@@ -202,13 +206,13 @@ class StatefulSetController(WorkloadController):
         self,
         key: str,
         manifest: Manifest,
-        pods: dict[int, Manifest],
+        pods: dict[int, PodFacts],
         current: Manifest,
         update: Manifest,
     ) -> None:
-        active = [pod for pod in pods.values() if is_active(pod)]
+        active = [pod for pod in pods.values() if pod.state.active]
         updated = _count_of_revision(update, active)
-        ready = sum(map(is_ready, active))
+        ready = sum(pod.state.ready for pod in active)
         min_ready = manifest["spec"].get("minReadySeconds", 0)
         available, next_available = count_available(active, min_ready, self._world.now)
         completed = updated == manifest["spec"]["replicas"] == ready and not _partition(manifest)
@@ -248,5 +252,7 @@ def _partition(manifest: Manifest) -> int:
     return partition
 
 
-def _count_of_revision(revision: Manifest, pods: Sequence[Manifest]) -> int:
-    return sum(is_of_revision(pod, revision) for pod in pods)
+def _count_of_revision(revision: Manifest, pods: Sequence[PodFacts]) -> int:
+    """Return the number of pods that were created from this revision."""
+    labels = labels_of_pods(revision)
+    return sum(pod.revision in labels for pod in pods)

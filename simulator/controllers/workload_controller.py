@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller
+from simulator.controllers.pod_tally import PodTally
 from simulator.controllers.pods import is_finished
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import condition
@@ -64,6 +65,19 @@ class WorkloadController(Controller):
         observed."""
         found = map(self._get, self._ownership.controlled(uid_of(owner), resource))
         return [manifest for manifest in found if manifest is not None]
+
+    def claim_pods(self, owner: Manifest) -> PodTally | None:
+        """Return the pods that it controls, after those to adopt or release were looked for; None if there
+        were any, which makes another sync."""
+        tally = self._ownership.pods_of(uid_of(owner))
+        orphans = self._ownership.pods_without_controller(namespace_of(owner))
+        selector = label_selector(owner["spec"].get("selector"))
+        settled = (
+            selector is not None
+            and all(selector.matches(dict(labels)) for labels, _ in tally.labels)
+            and not any(active and selector.matches(dict(labels)) for labels, active in orphans.labels)
+        )
+        return tally if settled or self.claim(owner) is not None else None
 
     def claim(self, owner: Manifest, resource: str = "pods") -> list[Manifest] | None:
         """Adopt the objects that match the selector and have no controller, release those that it controls

@@ -11,12 +11,8 @@ from simulator.api import Manifest
 from simulator.apiserver import resources
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.restore import restored
-from simulator.controllers.controller_revisions import (
-    HASH_LABEL,
-    REVISION_LABEL,
-    revision_label,
-    template_of,
-)
+from simulator.controllers.controller_revisions import HASH_LABEL, template_of
+from simulator.controllers.pods import REVISION_LABEL, revision_label
 from simulator.dumps.fitting import Unfit, fit_to_type
 from simulator.objects.metadata import labels_of, name_of, namespace_of, uid_of
 from simulator.objects.owner_references import controller_of, controller_reference

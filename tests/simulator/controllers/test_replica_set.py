@@ -8,10 +8,14 @@ import pytest
 from simulator import trace
 from simulator.api import Manifest
 from simulator.controllers import controller
+from simulator.controllers.ownership import OwnershipIndex
+from simulator.controllers.pod_tally import PodFacts, PodTally
 from simulator.controllers.replica_set import ReplicaSetController
+from simulator.controllers.workload_controller import WorkloadController
 from simulator.kernel.parts import in_parts
+from simulator.objects.metadata import uid_of
 from simulator.objects.status import with_status
-from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, workload
+from tests.simulator.controllers.workloads import names, new_leader, pods, scaled, status, template, workload
 from tests.simulator.lab import Lab, node, pod
 
 SETS = "replicasets.apps"
@@ -117,11 +121,16 @@ def test_large_pods_are_created_and_deleted_in_parts_of_a_bounded_size(
 
 
 def random_history(seed: int) -> Lab:
-    """Random writes about two ReplicaSets, one of which counts its pods as available after a while."""
+    """Random writes about workloads and their pods. One of two ReplicaSets counts its pods as available after
+    a while."""
     random = Random(seed)
     lab = Lab()
     sets = workload("ReplicaSet", replicas=2), workload("ReplicaSet", "slow", replicas=2, minReadySeconds=3)
-    lab.create(node("n1"), node("n2"), *sets)
+    lab.create(node("n1"), node("n2"), *sets, workload("DaemonSet", "all"))
+    lab.create(workload("StatefulSet", "db", replicas=2, serviceName="db"))
+    work = template("work", restartPolicy="Never", annotations={"schedviz/run-seconds": "30"})
+    spec = {"template": work, "completions": 6, "parallelism": 2}
+    lab.create({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "work"}, "spec": spec})
     for number in range(12):
         lab.run(random.choice((0, 1, 2, 40)))
         some = random.choice(names(lab) or [""])
@@ -144,11 +153,28 @@ def with_labels(labels: dict[str, str], manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
 
 
-@pytest.mark.parametrize("seed", range(3))
+def tallied_anew(index: OwnershipIndex, owner: str) -> PodTally:
+    """The pods of a controller, as a tally that is made now."""
+    tally = PodTally()
+    for number, item in enumerate(index.controlled(owner, "pods")):
+        facts = index._entries[item].facts
+        assert facts is not None
+        tally.add(item.key, PodFacts.of(facts.manifest, number))
+    return tally
+
+
+def claimed_one_by_one(controller: WorkloadController, owner: Manifest) -> PodTally | None:
+    return None if controller.claim(owner) is None else controller._ownership.pods_of(uid_of(owner))
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_pods_are_counted_by_their_facts_as_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tallied = random_history(seed)
-    monkeypatch.setattr(ReplicaSetController, "_tallied", lambda *_: None)
-    assert random_history(seed).api.objects == tallied.api.objects
+    monkeypatch.setattr(OwnershipIndex, "pods_of", tallied_anew)
+    monkeypatch.setattr(WorkloadController, "claim_pods", claimed_one_by_one)
+    again = random_history(seed)
+    assert again.api.objects == tallied.api.objects
+    assert again.trace == tallied.trace
 
 
 def test_a_sync_looks_at_no_pod_while_all_of_them_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
