@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast, get_args
 
 from tests.conftest import PASSWORD, PORT  # first: it says where Redis is, before the settings are read
 
@@ -39,7 +40,8 @@ from schedviz.web.page.screens import screens_of  # noqa: E402
 from simulator.apiserver.bounds import MAX_DOCUMENTS  # noqa: E402
 from simulator.simulation import Simulation  # noqa: E402
 from tests.programs.load.meter import cpu_seconds  # noqa: E402
-from tests.programs.load.site import create_sandbox, pod  # noqa: E402
+from tests.programs.load.options import CREATED  # noqa: E402
+from tests.programs.load.site import WorkloadKind, create_sandbox, pod, workload  # noqa: E402
 
 PARTS = ("create", "bind", "frames")
 LINES = 70
@@ -67,7 +69,7 @@ class Bulk:
         self.milliseconds[part] += 1e3 * (time.process_time() - began)
         self.milliseconds[f"{part}, Redis"] += 1e3 * (cpu_seconds(self._redis) - before)
 
-    def run(self, nodes: int, pods: int, *, at_once: bool) -> None:
+    def run(self, nodes: int, pods: int, created: str) -> None:
         sandbox = create_sandbox(self._store, "bulk", nodes)
         clock.set_speed(sandbox, clock.MAX)
         cache = default_caches().follow("bulk")
@@ -93,7 +95,7 @@ class Bulk:
         one_frame()
         self.milliseconds.clear()
         self.profile.clear()
-        self._create(sandbox, pods, at_once=at_once)
+        self._create(sandbox, pods, created)
         frames = 0
         while sum(map(len, screens._live.picture.by_node.values())) < pods:
             one_slice()
@@ -102,35 +104,38 @@ class Bulk:
         print(f"{frames} frames of {pods} pods")
         default_caches().unfollow(cache)
 
-    def _create(self, sandbox: Sandbox, pods: int, *, at_once: bool) -> None:
-        if at_once:
+    def _create(self, sandbox: Sandbox, pods: int, created: str) -> None:
+        if created in get_args(WorkloadKind):
+            with self.measured("create"):
+                write.create(sandbox, [workload(cast(WorkloadKind, created), pods)])
+        elif created == "together":
             for first in range(0, pods, MAX_DOCUMENTS):
                 manifests = [
                     pod(f"pod-{number}") for number in range(first, min(first + MAX_DOCUMENTS, pods))
                 ]
                 with self.measured("create"):
                     write.create(sandbox, manifests)
-            return
-        address = "/s/bulk/api/v1/namespaces/default/pods"
-        for number in range(pods):
-            manifest = pod(f"pod-{number}")
-            with self.measured("create"):
-                answer = self._client.post(address, manifest, content_type="application/json")
-            assert answer.status_code == 201, answer.content
+        else:
+            address = "/s/bulk/api/v1/namespaces/default/pods"
+            for number in range(pods):
+                manifest = pod(f"pod-{number}")
+                with self.measured("create"):
+                    answer = self._client.post(address, manifest, content_type="application/json")
+                assert answer.status_code == 201, answer.content
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=1_000)
     parser.add_argument("--pods", type=int, default=2_000)
-    parser.add_argument("--at-once", action="store_true", help="create all pods by one request")
+    parser.add_argument("--created", choices=CREATED, default="singly", help="as those of the load program")
     parser.add_argument("--profile", choices=PARTS, default="", help="also where the time of a part goes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, lock(Path(folder)) as held:
         redis = EmbeddedRedis.start(Path(folder), held, PORT, PASSWORD)
         store = Store(redis.url)
         bulk = Bulk(store, redis.process.pid, options.profile)
-        bulk.run(options.nodes, options.pods, at_once=options.at_once)
+        bulk.run(options.nodes, options.pods, options.created)
         store.close()
         redis.stop()
     for name, milliseconds in bulk.milliseconds.items():

@@ -5,7 +5,7 @@ import math
 import time
 from contextlib import suppress
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from tests.programs.load import frames
 from tests.programs.load.meter import Meter
 from tests.programs.load.options import Options
 from tests.programs.load.report import Table, one, spread
-from tests.programs.load.site import Site, create_sandbox, opened, pod
+from tests.programs.load.site import Site, create_sandbox, opened, pod, workload
 from tests.programs.load.viewer import Viewer
 from tests.stack import Stack
 
@@ -87,8 +87,8 @@ async def bulk(stack: Stack, speed: float, options: Options) -> Table:
                     sent = await create(sender, "bulk", options.pods, options.connections)
                 case "together":
                     sent = await create_together(sender, "bulk", options.pods)
-                case "deployment":
-                    sent = await create_deployment(sender, "bulk", options.pods)
+                case "Deployment" | "Job" | "StatefulSet" | "DaemonSet" as kind:
+                    sent = await create_workload(sender, "bulk", workload(kind, options.pods), options.pods)
             created = time.monotonic()
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(asyncio.get_running_loop().time() + GIVE_UP_SECONDS):
@@ -142,13 +142,10 @@ async def create_together(site: Site, sandbox: str, pods: int) -> list[float]:
     return sent
 
 
-async def create_deployment(site: Site, sandbox: str, pods: int) -> list[float]:
-    """Create a Deployment of so many pods; see :func:`create`."""
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("web")["spec"]}
-    spec = {"replicas": pods, "selector": {"matchLabels": {"app": "web"}}, "template": template}
-    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+async def create_workload(site: Site, sandbox: str, manifest: dict[str, Any], pods: int) -> list[float]:
+    """Create a workload of so many pods; see :func:`create`."""
     sent = time.monotonic()
-    await site.send("POST", f"/s/{sandbox}/apis/apps/v1/namespaces/default/deployments", json=manifest)
+    await site.send("POST", f"/api/sandboxes/{sandbox}/objects", json={"manifests": [manifest]})
     return [sent] * pods
 
 

@@ -6,7 +6,10 @@ from typing import Literal, get_args
 
 import msgspec
 
-Created = Literal["singly", "together", "deployment"]
+from tests.programs.load.site import WorkloadKind
+
+Created = Literal["singly", "together"] | WorkloadKind
+CREATED: tuple[str, ...] = ("singly", "together", *get_args(WorkloadKind))
 PARTS = ("watched", "idle", "crowd", "cold", "bulk", "costs")
 
 
@@ -72,9 +75,9 @@ def parsed(arguments: list[str]) -> Options:
     add("connections", "bulk: HTTP connections that create pods")
     parser.add_argument(
         "--created",
-        choices=get_args(Created),
+        choices=CREATED,
         default=usual.created,
-        help="bulk: the pods by a request each, by requests of 1,000, or by a Deployment",
+        help="bulk: the pods by a request each, by requests of 1,000, or by a workload",
     )
     add("speeds", "bulk: of simulated time, for each one table; inf: the speed max", speeds)
     add("watches", "costs: API watches beside the pages")

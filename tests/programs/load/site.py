@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -19,6 +19,8 @@ KEPT_ALIVE_SECONDS: Final = 4.0
 
 NODE_CPU, NODE_PODS = "64", "1000"
 POD_CPU = "10m"
+
+WorkloadKind = Literal["Deployment", "Job", "StatefulSet", "DaemonSet"]
 
 
 class Answer(NamedTuple):
@@ -108,4 +110,26 @@ def pod(name: str, lives: float = 0.0) -> dict[str, Any]:
         "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "annotations": ends if lives else {}},
         "spec": {"containers": [container]},
+    }
+
+
+def workload(kind: WorkloadKind, pods: int) -> dict[str, Any]:
+    """A workload that has so many pods at once."""
+    labels, spec = {"app": "web"}, pod("web")["spec"]
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    if kind == "Job":
+        spec["restartPolicy"] = "Never"
+        counts: dict[str, Any] = {"completions": pods, "parallelism": pods}
+    elif kind == "DaemonSet":
+        counts = {"selector": {"matchLabels": labels}}
+    else:
+        counts = {"selector": {"matchLabels": labels}, "replicas": pods}
+    if kind == "StatefulSet":
+        counts |= {"podManagementPolicy": "Parallel", "serviceName": "web"}
+    version = "batch/v1" if kind == "Job" else "apps/v1"
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {**counts, "template": template},
     }
