@@ -6,6 +6,7 @@ For programs: ``with schedviz.sandbox(scenario="gang") as s: ...`` (docs/PYTHON.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from schedviz.client import play as play
     from schedviz.client import sandbox as sandbox
 
 __version__ = "0.1.0"
@@ -13,8 +14,8 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     # Imported when it is used: no process of the server needs it.
-    if name == "sandbox":
-        from schedviz.client import sandbox  # noqa: PLC0415 (as above)
+    if name in ("play", "sandbox"):
+        from schedviz import client  # noqa: PLC0415 (as above)
 
-        return sandbox
+        return getattr(client, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from simulator.arrivals.play_run import PlayedFigures
 from simulator.questions.ask import AnyAnswer
 from simulator.questions.fields import QuestionFields
 from simulator.queueing.queue_version import QueueVersion
@@ -15,6 +16,7 @@ from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.eviction import Prevention
 
 PATH: Final = "/api/sandboxes"
+PLAYED_PATH: Final = "/api/played"
 EVENTS_AT_MOST: Final = 1_000
 """Maximum number of trace events of one answer: about 200 kB."""
 STEPS_AT_MOST: Final = 1_000
@@ -224,6 +226,53 @@ class ClusterAnswer(msgspec.Struct, frozen=True):
     trouble: str
     """The reason of a failure; "" = the question has not failed."""
     answer: AnyAnswer | None
+
+
+class PlayedSide(Request, frozen=True):
+    """A scheduler that plays a workload."""
+
+    config: dict[str, Any] | UnsetType = UNSET
+    """A KubeSchedulerConfiguration, instead of that of the file or the default one."""
+    queue: QueueVersion = QueueVersion.KUBERNETES
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] | UnsetType = UNSET
+    kubernetes: Annotated[str, msgspec.Meta(max_length=32, examples=["v1.36"])] = ""
+    """The version of Kubernetes."""
+    feature_gates: FeatureGates = {}
+
+
+class PlayRequest(Request, frozen=True):
+    """A workload to play (docs/PLAY.md)."""
+
+    arrivals: str = ""
+    """The arrivals, as text."""
+    arrivals_base64: bytes = b""
+    """The arrivals, instead: any file that is read, also gzipped, in base64."""
+    nodes: str = ""
+    nodes_base64: bytes = b""
+    title: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    pace: Duration | UnsetType = UNSET
+    """The simulated time of a scheduling cycle."""
+    until: Annotated[str, msgspec.Meta(max_length=32, examples=["90m"])] = ""
+    """The simulated time to play; "" = an hour longer than the last pod."""
+    a: PlayedSide = PlayedSide()
+    b: PlayedSide | None = None
+    """A second scheduler, to compare; null = there is none."""
+
+
+class PlayAnswer(msgspec.Struct, frozen=True):
+    """A workload that is played, and what was played until now; all of it when ``state`` is ``done``."""
+
+    id: str
+    state: Literal["waiting", "running", "done", "stopped", "late", "failed"]
+    done: float
+    """How much of the simulated time is done, 1.0 = all."""
+    trouble: str
+    """The reason of a failure; "" = it has not failed."""
+    notes: list[str]
+    """What of the file is not played, or fits no node, each as a line."""
+    page: str
+    """The path of the page with the pictures."""
+    result: PlayedFigures | None
 
 
 class StatusCause(msgspec.Struct, frozen=True, omit_defaults=True):

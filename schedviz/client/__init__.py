@@ -4,6 +4,7 @@ the same methods (docs/PYTHON.md)."""
 from schedviz.client.interface import Sandbox
 from schedviz.client.local import LocalSandbox
 from schedviz.client.make import sandbox
+from schedviz.client.play import play
 from schedviz.client.remote import RemoteSandbox, Server
 from simulator.apiserver.status import StatusError
 from simulator.explanation import Explanation, NodeVerdict
@@ -23,5 +24,6 @@ __all__ = [
     "StatusError",
     "Suggestion",
     "WhatIfAnswer",
+    "play",
     "sandbox",
 ]

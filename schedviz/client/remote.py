@@ -13,11 +13,14 @@ from schedviz.client.interface import Sandbox
 from schedviz.sandbox_documents import (
     EVENTS_AT_MOST,
     PATH,
+    PLAYED_PATH,
     BranchRequest,
     ClusterAnswer,
     CreateRequest,
     ObjectList,
     ObjectsRequest,
+    PlayAnswer,
+    PlayRequest,
     QuestionAnswer,
     SandboxAnswer,
     SandboxList,
@@ -27,6 +30,7 @@ from schedviz.sandbox_documents import (
 )
 from simulator.api import Manifest, Micros
 from simulator.apiserver.resource import Resource
+from simulator.arrivals.play_run import PlayedFigures
 from simulator.explanation import Explanation
 from simulator.objects.durations import format_duration
 from simulator.questions.ask import AnyAnswer
@@ -43,6 +47,9 @@ LAST_POLL_SECONDS: Final = 0.5
 """The longest interval between two requests of a wait, which become rarer with time."""
 WAIT_SECONDS: Final = 120.0
 """Wall time after which a wait for the worker is given up."""
+
+PLAY_SECONDS: Final = 900.0
+"""The same for a workload, which waits for others and takes minutes itself."""
 
 
 class Server:
@@ -64,6 +71,20 @@ class Server:
         sandbox = RemoteSandbox(self._connection, name, closes=False)
         sandbox.pause()
         return sandbox.begin()
+
+    def play(self, asked: PlayRequest) -> PlayedFigures:
+        """Have a workload played, and return the result. Raises StatusError for a file that cannot be read,
+        RuntimeError for a workload that was not played to its end."""
+        found = self._connection.ask(PlayAnswer, "POST", PLAYED_PATH, asked)
+        found = poll(
+            "the workload is played",
+            lambda: self._connection.ask(PlayAnswer, "GET", f"{PLAYED_PATH}/{found.id}"),
+            lambda answer: answer.state not in ("waiting", "running"),
+            PLAY_SECONDS,
+        )
+        if found.state != "done" or found.result is None:
+            raise RuntimeError(f"the workload is {found.state}: {found.trouble}")
+        return found.result
 
     def create(self, scenario: Scenario, name: str = "") -> "RemoteSandbox":
         """Return a new sandbox, which is deleted when it is closed. name: "" = one that the server
@@ -253,12 +274,17 @@ class RemoteSandbox(Sandbox):
         return self._poll(what, self.describe, is_over)
 
     def _poll(self, what: str, read: Callable[[], T], done: Callable[[T], bool]) -> T:
-        given_up, pause = time.monotonic() + WAIT_SECONDS, FIRST_POLL_SECONDS
-        while True:
-            found = read()
-            if done(found):
-                return found
-            if time.monotonic() > given_up:
-                raise TimeoutError(f"{self.name}: {what}: not within {WAIT_SECONDS:.0f} s")
-            time.sleep(pause)
-            pause = min(pause * 1.5, LAST_POLL_SECONDS)
+        return poll(f"{self.name}: {what}", read, done)
+
+
+def poll(what: str, read: Callable[[], T], done: Callable[[T], bool], seconds: float = WAIT_SECONDS) -> T:
+    """Read until it is done, and return what was read last. Raises TimeoutError after some wall time."""
+    given_up, pause = time.monotonic() + seconds, FIRST_POLL_SECONDS
+    while True:
+        found = read()
+        if done(found):
+            return found
+        if time.monotonic() > given_up:
+            raise TimeoutError(f"{what}: not within {seconds:.0f} s")
+        time.sleep(pause)
+        pause = min(pause * 1.5, LAST_POLL_SECONDS)

@@ -1,5 +1,5 @@
-"""The Celery tasks of job runners: one question about a pod, and one turn of a comparison or of a question
-about a cluster."""
+"""The Celery tasks of job runners: one question about a pod, and one turn of a comparison, of a played
+workload or of a question about a cluster."""
 
 from functools import cache
 
@@ -13,6 +13,8 @@ from schedviz.jobs.job import J
 from schedviz.jobs.job_runner import own_jobs_queue
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.job_turns import JobTurns
+from schedviz.jobs.played_job import PLAYED, PlayedJob
+from schedviz.jobs.played_work import played_turns
 from schedviz.jobs.question import QUESTIONS
 from schedviz.log_context import log_context
 from schedviz.store.default import default_store
@@ -26,6 +28,11 @@ def _comparison_turns() -> JobTurns[ComparisonJob]:
 @cache
 def _asked_turns() -> JobTurns[AskedJob]:
     return asked_turns(default_store())
+
+
+@cache
+def _played_turns() -> JobTurns[PlayedJob]:
+    return played_turns(default_store())
 
 
 @app.task(name=QUESTIONS.task)
@@ -46,6 +53,11 @@ def run_comparison_turn(key: str, job_id: str) -> None:
 @app.task(name=ASKED.task)
 def run_asked_turn(key: str, job_id: str) -> None:
     _run_turn(_asked_turns(), JobStore(default_store(), ASKED), key, job_id)
+
+
+@app.task(name=PLAYED.task)
+def run_played_turn(key: str, job_id: str) -> None:
+    _run_turn(_played_turns(), JobStore(default_store(), PLAYED), key, job_id)
 
 
 def _run_turn(turns: JobTurns[J], jobs: JobStore[J], key: str, job_id: str) -> None:

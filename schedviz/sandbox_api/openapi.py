@@ -17,7 +17,7 @@ _PARAMETERS: Final = {
     "name": "of the sandbox",
     "namespace": "of the pod",
     "pod": "its name",
-    "number": "the id of the question",
+    "number": "the id of the question, or of the workload that is played",
 }
 _REFERENCE: Final = "#/components/schemas/{name}"
 

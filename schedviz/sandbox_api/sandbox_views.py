@@ -24,6 +24,7 @@ from schedviz.sandbox_documents import (
     CreateRequest,
     ObjectList,
     ObjectsRequest,
+    PlayedSide,
     SandboxAnswer,
     SandboxList,
     ScenarioList,
@@ -110,7 +111,7 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
     return bundled_scenarios.with_manifests(made, given, keeps_class=not given)
 
 
-def asked_features(asked: CreateRequest, usual: Features) -> Features:
+def asked_features(asked: CreateRequest | PlayedSide, usual: Features) -> Features:
     """Return the version with the gates that a request names, or the usual ones. Raises StatusError."""
     try:
         return chosen_features(usual, asked.kubernetes, asked.feature_gates)

@@ -7,7 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from schedviz.api import body
 from schedviz.limits.counts import COMPARISON, CREATION, QUESTION
 from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, ApiRoute
-from schedviz.sandbox_api import clock_views, openapi, question_views, reading_views, sandbox_views
+from schedviz.sandbox_api import (
+    clock_views,
+    openapi,
+    play_views,
+    question_views,
+    reading_views,
+    sandbox_views,
+)
 from schedviz.sandbox_api.operations import ByMethod, operation
 
 
@@ -22,6 +29,23 @@ _POD: Final = f"{_ONE}/pods/<str:namespace>/<str:pod>"
 urlpatterns: Final = [
     ApiRoute("api/openapi.json", ByMethod(get=read_openapi), "sandbox-openapi", read=PUBLIC),
     ApiRoute("api/scenarios", ByMethod(get=sandbox_views.list_scenarios), "sandbox-scenarios", read=PUBLIC),
+    ApiRoute(
+        "api/played",
+        ByMethod(post=play_views.play_workload),
+        "played-workloads",
+        write=PUBLIC,
+        changes=False,
+        counts=COMPARISON,
+    ),
+    ApiRoute(
+        "api/played/<slug:number>",
+        # They are found only by those who asked.
+        ByMethod(get=play_views.read_play, delete=play_views.stop_play),
+        "one-played-workload",
+        read=PUBLIC,
+        write=PUBLIC,
+        changes=False,
+    ),
     ApiRoute(
         "api/sandboxes",
         # It lists those that the visitor may see.

@@ -10,7 +10,9 @@ from schedviz.routes import EDIT, OWN, PUBLIC, VIEW, Route
 from schedviz.web.ask import views as ask
 from schedviz.web.clock import views as clock
 from schedviz.web.commands import views as command
+from schedviz.web.compare import played
 from schedviz.web.compare import views as comparisons
+from schedviz.web.compare import workload_views as workloads
 from schedviz.web.connect import views as connect
 from schedviz.web.cycle import views as cycle
 from schedviz.web.documents import views as documents
@@ -21,7 +23,6 @@ from schedviz.web.guide import views as guides
 from schedviz.web.home import views as home
 from schedviz.web.ideas import views as ideas
 from schedviz.web.imports import views as imports
-from schedviz.web.imports import workload_views as workloads
 from schedviz.web.imports.take import UPLOAD_BYTES
 from schedviz.web.leader import views as leader
 from schedviz.web.lessons import solution_views as lesson_solutions
@@ -125,6 +126,19 @@ urlpatterns: Final = [
         body_bytes=UPLOAD_BYTES,
         ends=True,
     ),
+    Route(
+        "workload/play/",
+        played.play_now,
+        "play-workload",
+        write=PUBLIC,
+        changes=False,
+        counts=COMPARISON,
+        body_bytes=UPLOAD_BYTES,
+        ends=True,
+    ),
+    Route("played/<slug:number>/", played.played_page, "played", read=PUBLIC),
+    Route("played/<slug:number>/stop/", played.stop_played, "stop-played", write=PUBLIC, changes=False),
+    Route("played/<slug:number>/result.json", played.played_json, "played-json", read=PUBLIC),
     Route("docs/", documents.document_index, "documents", read=PUBLIC),
     Route("docs/<slug:name>/", documents.document_page, "document", read=PUBLIC),
     Route("docs/examples/<str:name>", documents.document_example, "document-example", read=PUBLIC),

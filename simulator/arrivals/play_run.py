@@ -4,13 +4,42 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from simulator.api import Micros
-from simulator.arrivals.workload import PlayedWorkload
+from simulator.api import Manifest, Micros
+from simulator.arrivals.read import ReadArrivals
+from simulator.arrivals.workload import PlayedWorkload, make_workload, played_scenario
 from simulator.compare.answer import Comparison, RunOutcome
 from simulator.compare.comparison_run import STEPS_PER_REPORT, ComparisonRun, Side, SideRun
 from simulator.compare.workload import ComparedWorkload, largest_pod
 from simulator.framework.extender import Transport
 from simulator.memory_sandbox import START
+from simulator.plugins.registry import load
+
+
+def workload_of(
+    read: ReadArrivals, nodes: Sequence[Manifest], name: str, pace: Micros, side: Side
+) -> PlayedWorkload:
+    """Return the checked workload of files that were read, as a scheduler plays it. Raises ArrivalError,
+    ConfigError."""
+    load(side.config, features=side.features)
+    made = played_scenario(name, pace, side.seed)
+    made = msgspec.structs.replace(made, config=side.config, features=side.features)
+    return make_workload(read.arrivals, nodes, made)
+
+
+class PlayedFigures(msgspec.Struct, frozen=True):
+    """The figures of a workload that was played, for programs."""
+
+    pods: int
+    """Number of pods that the workload has."""
+    end: Micros
+    """The simulated time that was played."""
+    reference: dict[str, int]
+    """The requests of the reference pod for fragmentation; empty if there is none."""
+    a: RunOutcome
+    b: RunOutcome | None = None
+    """The outcome of the second scheduler; null if there was one."""
+    first_difference: int | None = None
+    """The number of the first cycle in which the two schedulers differ."""
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -23,6 +52,13 @@ class Played(msgspec.Struct, frozen=True):
     a: RunOutcome
     comparison: Comparison | None = None
     """The comparison with the second scheduler; None if there was one."""
+
+    def figures(self) -> PlayedFigures:
+        found = self.comparison
+        if found is None:
+            return PlayedFigures(self.pods, self.end, self.reference, self.a)
+        cycle = found.difference.cycle if found.difference else None
+        return PlayedFigures(self.pods, self.end, self.reference, found.a, found.b, cycle)
 
 
 class PlayRun:

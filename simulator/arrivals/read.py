@@ -107,7 +107,7 @@ def read_nodes_file(data: bytes) -> list[Manifest]:
     """Read the contents of a file of nodes: CSV, or manifests of nodes and of whatever else is there at the
     beginning. Raises ArrivalError, ManifestError."""
     data = to_utf8(unpacked(data))
-    if _MANIFESTS.match(data):
+    if _MANIFESTS.match(data.lstrip()):
         return [*_manifests(data)]
     return read_nodes(csv_rows(_text(data), NODE_COLUMNS))
 

@@ -16,9 +16,9 @@ import msgspec
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.arrivals.arrival import Arrival, count_pods, encode
-from simulator.arrivals.play_run import Played, PlayRun
+from simulator.arrivals.play_run import Played, PlayRun, workload_of
 from simulator.arrivals.read import ReadArrivals, read_bytes, read_file, read_nodes_file
-from simulator.arrivals.workload import PlayedWorkload, Unfit, make_workload, played_scenario
+from simulator.arrivals.workload import PlayedWorkload, Unfit, played_scenario
 from simulator.command_line.files import (
     STANDARD_INPUT,
     InputError,
@@ -49,7 +49,6 @@ from simulator.commands.compare import (
 from simulator.compare.comparison_run import Side
 from simulator.decision_columns import plain_encoder
 from simulator.objects import durations
-from simulator.plugins.registry import load
 
 NOTES: Final = 20
 """Maximum number of notes on a file that are shown."""
@@ -215,10 +214,8 @@ def prepare(
     made = msgspec.structs.replace(made, config=config)
     given = vars(options)
     a = side_of(made, given, "_a")
-    made = msgspec.structs.replace(made, features=a.features)
     with faults_of(options.arrivals):
-        load(config, features=a.features)
-        workload = make_workload(read.arrivals, nodes, made)
+        workload = workload_of(read, nodes, made.name, made.pace, a)
     sides = [a] if not any(given[option] for option in SIDE_B) else [a, side_of(made, given, "_b")]
     return workload, sides
 

@@ -127,6 +127,16 @@ def test_an_explanation_says_where_a_pod_is_and_why() -> None:
             found.of_node("n3")
 
 
+def test_a_workload_is_played_under_one_scheduler_or_two() -> None:
+    arrivals = "time,name,cpu,duration,count\n0,web,1,,2\n5,train,2,30s,2\n"
+    played = schedviz.play(arrivals, NODES, until="1m", b={"kubernetes": "v1.34", "seed": 2})
+    assert (played.pods, played.a.bound, played.b and played.b.bound) == (4, 4, 4)
+    with pytest.raises(ValueError, match="line 3, column cpu: 'x'"):
+        schedviz.play("time,name,cpu\n0,a,1\n1,b,x\n", NODES)
+    with pytest.raises(ValueError, match="unknown field"):
+        schedviz.play(arrivals, NODES, colour="red")
+
+
 def test_equal_nodes_share_a_line() -> None:
     nodes = NODES + "".join(
         "---" + NODES[NODES.index("---") + 3 :].replace("n2", f"small-{i}") for i in range(20)

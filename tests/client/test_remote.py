@@ -135,6 +135,14 @@ def test_a_question(make: Make, job_runner: Process) -> None:
     assert (suggestion.kind, suggestion.what, suggestion.after) == ("request", "cpu", "4")
 
 
+@pytest.mark.long
+def test_a_played_workload(stack: str, job_runner: Process) -> None:
+    played = schedviz.play("time,name,cpu\n0,web,1\n1,big,8\n", NODES, until="1m", server=stack)
+    assert (played.pods, played.a.bound, played.b) == (2, 1, None)
+    with pytest.raises(StatusError, match="Arrivals: line 2, column cpu: 'x'"):
+        schedviz.play("time,name,cpu\n0,web,x\n", NODES, server=stack)
+
+
 def test_what_would_have_prevented_an_eviction(make: Make, job_runner: Process) -> None:
     sandbox = make(manifests=NODES)
     sandbox.create(pod("low", "3"))

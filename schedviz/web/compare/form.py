@@ -1,7 +1,7 @@
 """The form of a comparison: its workloads, the schedulers to choose from, and the parsing of its fields."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext
@@ -27,7 +27,7 @@ from simulator.plugins.registry import load
 from simulator.queueing.queue_version import QueueVersion
 from simulator.scenario import API_VERSION, Scenario, ScenarioError, load_scenario
 from simulator.versions.features import Features, chosen_features
-from simulator.versions.kubernetes_version import UnknownVersion
+from simulator.versions.kubernetes_version import V1_34_1, VERSIONS, UnknownVersion
 
 MAX_TEXT: Final = 500_000
 """Maximum number of characters of pasted manifests: some thousand pods. A larger cluster must be imported as
@@ -154,7 +154,7 @@ def parse_comparison(store: Store, posted: Mapping[str, str]) -> ComparisonReque
         text, scenario = _scenario(text)
         config, queue, seed, features = scenario.config, scenario.queue, scenario.seed, scenario.features
     own = RequestedSide(OWN, config, queue, seed, features.version.patch, features.gates)
-    a, b = (_side(posted, side, own) for side in ("a", "b"))
+    a, b = (parse_side(posted, side, own) for side in ("a", "b"))
     until = posted.get("until", DEFAULT_DURATION).strip()
     seconds = 0 if a.preset == RECORDED and not until else _duration_seconds(until)
     place_again = bool(posted.get("place_again"))
@@ -197,7 +197,9 @@ def _scenario(text: str) -> tuple[str, Scenario]:
     return text, scenario
 
 
-def _side(posted: Mapping[str, str], side: str, own: RequestedSide) -> RequestedSide:
+def parse_side(posted: Mapping[str, str], side: str, own: RequestedSide) -> RequestedSide:
+    """Parse the fields of one side; see :func:`parse_comparison`. own: that of the workload. Raises
+    InvalidField."""
     preset = next((each for each in PRESETS if each.name == posted.get(side)), None)
     if preset is None:
         raise InvalidField(side, Explanation(gettext("Choose a scheduler.")))
@@ -254,6 +256,34 @@ def _duration_seconds(text: str) -> int:
     if not 1 <= seconds <= MAX_SECONDS:
         raise InvalidField("until", Explanation(gettext("From 1s to 1h.")))
     return seconds
+
+
+def sides_of_form(
+    given: Mapping[str, str], errors: Mapping[str, list[Explanation]], chosen: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return the values of the template ``compare/side.html``, of each side. chosen: the presets with which
+    the form begins."""
+    return [
+        {
+            "name": name,
+            "title": name.upper(),
+            "chosen": given.get(name, preset),
+            "presets": [each for each in PRESETS if name == "a" or each.name != RECORDED],
+            "yaml": given.get(f"{name}_yaml", ""),
+            "seed": given.get(f"{name}_seed", ""),
+            "error": errors.get(name, []),
+            "yaml_error": errors.get(f"{name}_yaml", []),
+            "seed_error": errors.get(f"{name}_seed", []),
+            "kubernetes": given.get(f"{name}_kubernetes", ""),
+            "kubernetes_error": errors.get(f"{name}_kubernetes", []),
+            "gates": given.get(f"{name}_gates", ""),
+            "gates_error": errors.get(f"{name}_gates", []),
+        }
+        for name, preset in chosen.items()
+    ]
+
+
+OFFERED_VERSIONS: Final = [version.patch for version in (*VERSIONS, V1_34_1)]
 
 
 def preset_label(side: RequestedSide) -> str:

@@ -1,6 +1,7 @@
-"""The report on a played workload: one HTML file with its figures, which needs no network."""
+"""The report on a played workload, for its page and as one HTML file, which needs no network."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -22,13 +23,21 @@ from simulator.objects import durations
 STYLES: Final = "report.css"
 
 
-def render_report(played: Played, title: str, settings_of_sides: list[str]) -> str:
-    """Return the report. ``settings_of_sides``: what each side is, in words."""
+def render_report(played: Played, title: str, settings_of_sides: Sequence[str]) -> str:
+    """Return the report as a file. ``settings_of_sides``: what each side is, in words."""
+    styles = (settings.FILES_DIR / "static" / MADE / STYLES).read_text()
+    return render_to_string(
+        "compare/report.html", {**report_context(played, title, settings_of_sides), "styles": styles}
+    )
+
+
+def report_context(played: Played, title: str, settings_of_sides: Sequence[str]) -> dict[str, Any]:
+    """Return the values of the template ``compare/report_body.html``."""
     found = played.comparison
     sides = {"A": played.a} if found is None else {"A": found.a, "B": found.b}
     outcomes = [*sides.values()]
     again = None if found is None else found.decided_again
-    context = {
+    return {
         "title": title,
         "sides": [*zip(sides, settings_of_sides, strict=True)],
         "pods": played.pods,
@@ -42,6 +51,4 @@ def render_report(played: Played, title: str, settings_of_sides: list[str]) -> s
         ],
         "waits": wait_rows(outcomes),
         "decided": None if again is None else present_decided_again(again),
-        "styles": (settings.FILES_DIR / "static" / MADE / STYLES).read_text(),
     }
-    return render_to_string("compare/report.html", context)

@@ -14,7 +14,7 @@ from schedviz.access.account import account_of
 from schedviz.access.identity import owner_of
 from schedviz.access.rights import Right
 from schedviz.access.visitor import find_visitor
-from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob, ComparisonRequest
+from schedviz.jobs.comparison_job import COMPARISONS, ComparisonJob, ComparisonRequest
 from schedviz.jobs.job_store import JobStore
 from schedviz.rooms.access import find_asker
 from schedviz.routes import shares_of
@@ -31,7 +31,6 @@ from schedviz.web.reasons.faults import Explanation
 from schedviz.web.text import node_names
 from simulator.api import SECOND
 from simulator.objects.durations import format_duration
-from simulator.versions.kubernetes_version import V1_34_1, VERSIONS
 
 
 def comparison_form(request: HttpRequest) -> HttpResponse:
@@ -138,24 +137,7 @@ def _form_values(compared: ComparisonRequest) -> dict[str, str]:
 def _form(request: HttpRequest, errors: dict[str, list[Explanation]]) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     workload = given.get("workload", f"scenario:{bundled_scenarios.FIRST}")
-    sides = [
-        {
-            "name": name,
-            "title": name.upper(),
-            "chosen": given.get(name, preset),
-            "presets": [each for each in form.PRESETS if name == "a" or each.name != RECORDED],
-            "yaml": given.get(f"{name}_yaml", ""),
-            "seed": given.get(f"{name}_seed", ""),
-            "error": errors.get(name, []),
-            "yaml_error": errors.get(f"{name}_yaml", []),
-            "seed_error": errors.get(f"{name}_seed", []),
-            "kubernetes": given.get(f"{name}_kubernetes", ""),
-            "kubernetes_error": errors.get(f"{name}_kubernetes", []),
-            "gates": given.get(f"{name}_gates", ""),
-            "gates_error": errors.get(f"{name}_gates", []),
-        }
-        for name, preset in (("a", form.OWN), ("b", "packing"))
-    ]
+    sides = form.sides_of_form(given, errors, {"a": form.OWN, "b": "packing"})
     context = {
         "scenarios": scenarios.offered(),
         "sandboxes": visible_names(
@@ -168,7 +150,7 @@ def _form(request: HttpRequest, errors: dict[str, list[Explanation]]) -> HttpRes
         "place_again": given.get("place_again", ""),
         "until": given.get("until", form.DEFAULT_DURATION),
         "sides": sides,
-        "versions": [version.patch for version in (*VERSIONS, V1_34_1)],
+        "versions": form.OFFERED_VERSIONS,
         "errors": errors,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if errors else HTTPStatus.OK

@@ -1,17 +1,20 @@
-"""The page on which a workload is played in a new sandbox."""
+"""The page on which a workload is played: in a new sandbox, or in memory."""
 
 from contextlib import ExitStack
 from http import HTTPStatus
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from schedviz.jobs.comparison_job import RECORDED
 from schedviz.limits.requester import new_record
 from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.answers import is_htmx
+from schedviz.web.compare import form
 from schedviz.web.imports.take import ImportFailed
 from schedviz.web.imports.uploads import is_given, uploaded_file
 from schedviz.web.imports.workload import SPEEDS, create_from_workload, read_workload
@@ -27,7 +30,7 @@ def play_workload(request: HttpRequest) -> HttpResponse:
     may be missing; ``name`` of the new sandbox; ``speed``; ``anyway``, whether it is created although pods
     fit no node. ``do`` = "look" only says what would be played."""
     if request.method != "POST":
-        return _page(request)
+        return workload_page(request)
     speed = request.POST.get("speed", SPEEDS[0])
     try:
         with ExitStack() as files:
@@ -38,7 +41,7 @@ def play_workload(request: HttpRequest) -> HttpResponse:
             with read_workload(default_store(), arrivals, nodes, shares_of(request)) as read:
                 asks = bool(read.header.unfit) and not request.POST.get("anyway")
                 if request.POST.get("do") == "look" or asks:
-                    return _page(request, header=read.header, asks=asks)
+                    return workload_page(request, header=read.header, asks=asks)
                 sandbox = create_from_workload(
                     default_store(),
                     read,
@@ -47,20 +50,22 @@ def play_workload(request: HttpRequest) -> HttpResponse:
                     new_record(request),
                 )
     except LimitExceeded as full:
-        return with_time(_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
+        return with_time(workload_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
     except ImportFailed as failed:
-        return _page(request, error=str(failed))
+        return workload_page(request, error=str(failed))
     except (StatusError, ValueError) as refused:
-        return _page(request, error=explain_refusal(refused))
+        return workload_page(request, error=explain_refusal(refused))
     address = reverse("sandbox", args=[sandbox.name])
     if is_htmx(request):
         return HttpResponse(headers={"HX-Redirect": address})
     return redirect(address)
 
 
-def _page(
+def workload_page(
     request: HttpRequest, header: WorkloadHeader | None = None, error: str = "", *, asks: bool = False
 ) -> HttpResponse:
+    """Render the page. header: what would be played; asks: whether it is to be confirmed, as pods fit no
+    node."""
     context = {
         "header": header,
         "error": error,
@@ -71,10 +76,20 @@ def _page(
         "arrivals_text": request.POST.get("arrivals_text", ""),
         "nodes_text": request.POST.get("nodes_text", ""),
         "anyway": request.POST.get("anyway", ""),
+        "sides": _sides(request),
+        "versions": form.OFFERED_VERSIONS,
         "mib": MAX_DUMP_BYTES >> 20,
     }
     if is_htmx(request):
         # Status 200, because browsers log every status from 400 on as an error.
-        return render(request, "imports/workload_outcome.html", context)
+        return render(request, "compare/workload_outcome.html", context)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error or asks else HTTPStatus.OK
-    return render(request, "imports/workload.html", context, status=status)
+    return render(request, "compare/workload.html", context, status=status)
+
+
+def _sides(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the schedulers that play in memory: the second may lack, and none is a recording."""
+    given = {name: str(value) for name, value in request.POST.items()}
+    sides = form.sides_of_form(given, {}, {"a": form.OWN, "b": ""})
+    presets = [each for each in form.PRESETS if each.name != RECORDED]
+    return [{**side, "presets": presets, "may_lack": side["name"] == "b"} for side in sides]

@@ -1,0 +1,105 @@
+"""The views that play workloads of arrivals files, in memory."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.http import HttpRequest, HttpResponse
+from msgspec import UNSET
+
+from schedviz.api import schedulers
+from schedviz.jobs.comparison_job import RequestedSide
+from schedviz.jobs.played_job import PlayedJob, PlayedRequest
+from schedviz.sandbox_api.operations import operation
+from schedviz.sandbox_api.requests import answer
+from schedviz.sandbox_api.sandbox_views import asked_features
+from schedviz.sandbox_documents import PlayAnswer, PlayedSide, PlayRequest
+from schedviz.web.compare import played
+from schedviz.web.imports.take import ImportFailed
+from schedviz.web.imports.workload import PACE, SEED
+from simulator.api import SECOND, Manifest
+from simulator.apiserver.status import BadRequest, NotFound
+from simulator.objects.durations import parse_duration
+from simulator.versions.features import DEFAULT_FEATURES
+
+
+@operation("playWorkload", "Play a workload of an arrivals file", PlayAnswer, body=PlayRequest, status=202)
+def play_workload(request: HttpRequest, asked: PlayRequest) -> HttpResponse:
+    """Everything is checked before anything is stored."""
+    with _files(asked) as (arrivals, nodes):
+        try:
+            header = played.check_workload(request, arrivals, nodes)
+            files = played.packed(arrivals), b"" if nodes is None else played.packed(nodes)
+        except ImportFailed as failed:
+            raise BadRequest(str(failed)) from None
+    sides = [_side(each, path, header.config) for path, each in (("a", asked.a), ("b", asked.b)) if each]
+    job = PlayedRequest(
+        title=asked.title,
+        arrivals=files[0],
+        nodes=files[1],
+        pace=PACE if asked.pace is UNSET else _duration("pace", asked.pace),
+        sides=sides,
+        duration=_duration("until", asked.until) if asked.until else 0,
+    )
+    return answer(_answer_of(played.submit(request, job, header)), 202)
+
+
+@operation("readPlay", "A workload that is played, and its result", PlayAnswer)
+def read_play(request: HttpRequest, number: str) -> HttpResponse:
+    return answer(_answer_of(_find(request, number)))
+
+
+@operation("stopPlay", "Stop a workload; what was played is kept", PlayAnswer)
+def stop_play(request: HttpRequest, number: str) -> HttpResponse:
+    job = _find(request, number)
+    if not job.finished:
+        played.jobs().request_stop(job)
+    return answer(_answer_of(job))
+
+
+@contextmanager
+def _files(asked: PlayRequest) -> Iterator[tuple[Path, Path | None]]:
+    """Context manager: write the files of a request. Raises BadRequest."""
+    if bool(asked.arrivals) == bool(asked.arrivals_base64):
+        raise BadRequest("arrivals: give either arrivals or arrivals_base64")
+    if asked.nodes and asked.nodes_base64:
+        raise BadRequest("nodes: give either nodes or nodes_base64")
+    with TemporaryDirectory(prefix="schedviz-play-") as folder:
+        arrivals, nodes = Path(folder) / "arrivals", Path(folder) / "nodes"
+        arrivals.write_bytes(asked.arrivals_base64 or asked.arrivals.encode(errors="replace"))
+        nodes.write_bytes(asked.nodes_base64 or asked.nodes.encode(errors="replace"))
+        yield arrivals, nodes if nodes.stat().st_size else None
+
+
+def _side(asked: PlayedSide, path: str, config_of_file: Manifest | None) -> RequestedSide:
+    features = asked_features(asked, DEFAULT_FEATURES)
+    config = config_of_file
+    if asked.config is not UNSET:
+        schedulers.check_configuration(asked.config, path, features)
+        config = asked.config
+    seed = SEED if asked.seed is UNSET else asked.seed
+    return RequestedSide("", config, asked.queue, seed, features.version.patch, features.gates)
+
+
+def _duration(field: str, text: str) -> int:
+    try:
+        found = parse_duration(text)
+    except ValueError as error:
+        raise BadRequest(f"{field}: {error}") from None
+    if field == "until" and found < SECOND:
+        raise BadRequest("until: it must be at least 1s")
+    return found
+
+
+def _find(request: HttpRequest, number: str) -> PlayedJob:
+    job = played.find_played(request, number)
+    if job is None:
+        raise NotFound("plays", number)
+    return job
+
+
+def _answer_of(job: PlayedJob) -> PlayAnswer:
+    figures = None if job.result is None else job.result.figures()
+    page = f"/played/{job.id}/"
+    return PlayAnswer(job.id, job.state, job.done, job.trouble, job.notes, page, figures)
