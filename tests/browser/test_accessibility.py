@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
-from tests.amounts import WHOLE
+from tests.amounts import WHOLE, long_but_first
 from tests.browser.language import choose_language
 
 from .conftest import Open, node, pod
@@ -274,27 +274,29 @@ def test_the_live_region_announces_at_most_one_cycle_in_five_seconds(screen: Pag
     assert live_regions.locator("#log, .lane, .node, .mark, #cycle").count() == 0
 
 
-def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(screen: Page, live: Open) -> None:
+@pytest.mark.parametrize("width", long_but_first([320, 640]))
+def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(
+    screen: Page, live: Open, width: int
+) -> None:
     """320 px are 1280 at 400 %, 640 px at 200 % (1.4.10, 1.4.4)."""
     sandbox = live(*story())
     expect(screen.locator(".mark.preempting")).to_have_count(1)
     base = f"/s/{sandbox.name}/"
     cycle = screen.locator(".mark.preempting").get_attribute("href")
     screen.emulate_media(reduced_motion="reduce")
-    for width in (320, 640):
-        screen.set_viewport_size({"width": width, "height": 640})
-        for path in (
-            "/",
-            base,
-            f"{cycle}?play=1",
-            f"{base}pods/default/big/",
-            f"{base}nodes/node-1/",
-            f"{base}new/pod/",
-        ):
-            screen.goto(path)
-            wide = screen.evaluate("document.scrollingElement.scrollWidth")
-            assert wide <= width, f"{path} is {wide} px wide in a window of {width}"
-            assert screen.evaluate(CUT) == []
+    screen.set_viewport_size({"width": width, "height": 640})
+    for path in (
+        "/",
+        base,
+        f"{cycle}?play=1",
+        f"{base}pods/default/big/",
+        f"{base}nodes/node-1/",
+        f"{base}new/pod/",
+    ):
+        screen.goto(path)
+        wide = screen.evaluate("document.scrollingElement.scrollWidth")
+        assert wide <= width, f"{path} is {wide} px wide in a window of {width}"
+        assert screen.evaluate(CUT) == []
     screen.goto(base)
     expect(screen.locator("#connection")).to_have_text("live")
     write.create(sandbox, [pod("late", "1", tolerations=[{"key": "team", "operator": "Exists"}])])

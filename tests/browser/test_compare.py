@@ -67,6 +67,7 @@ def test_a_comparison_of_two_queues_says_which_pods_starve_and_where_the_two_dif
     expect(form.locator(".verdict-line")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_sandbox_is_compared_as_it_is_now_and_one_that_runs_long_may_be_stopped(
     screen: Page, live: Open, job_runner: Process
 ) -> None:

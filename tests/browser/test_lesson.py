@@ -246,6 +246,7 @@ def test_on_a_phone_the_lesson_is_a_tab(screen: Page) -> None:
             assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
+@pytest.mark.long
 def test_in_chinese(screen: Page) -> None:
     page = screen
     begin(page)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.amounts import long_but_first
 from tests.chart import CHART, default_values
 from tests.kubectl.transcript import Section, Shell, Step, difference, read_sections
 
@@ -20,7 +21,7 @@ def test_kubectl_prints_what_the_transcript_says(shell: Shell, section: Section)
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-@pytest.mark.parametrize("name", ["describe", "taint", "patch"])
+@pytest.mark.parametrize("name", long_but_first(["describe", "taint", "patch"]))
 def test_an_older_kubectl_prints_the_same(older_shell: Shell, name: str) -> None:
     """Of what did not change."""
     section = next(each for each in SECTIONS if each.name == name)

@@ -1,5 +1,5 @@
 """Every lesson of the course: its solutions reach its checks, on the simulator and on a sandbox with a
-worker; its wrong answers do not."""
+worker (of which ``make test`` plays a sample there); its wrong answers do not."""
 
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from schedviz.lessons.read_lesson import read_lesson
 from schedviz.lessons.situation import situation_of
 from schedviz.lessons.start import start_own_lesson
 from schedviz.store import Store
+from tests.amounts import sample
 from tests.processes import Process
 
 FOLDERS = lesson_folders(COURSE)
@@ -33,7 +34,8 @@ def test_a_lesson_has_no_mistakes(folder: Path) -> None:
     assert read_lesson(folder).texts.keys() >= {"en", "zh-hans"}
 
 
-@each_lesson
+@pytest.mark.sampled
+@pytest.mark.parametrize("folder", sample(FOLDERS), ids=lambda folder: folder.name)
 def test_the_solutions_complete_the_lesson_on_a_sandbox(store: Store, worker: Process, folder: Path) -> None:
     lesson = read_lesson(folder)
     sandbox = start_own_lesson(store, lesson, new_learner())

@@ -54,7 +54,7 @@ def test_no_wrong_acts_end_a_lesson_without_a_way_on(lesson: Lesson) -> None:
     faults = [
         f"{lesson.steps[number].id}: {', '.join(act.name for act in acts)}: {fault}"
         for number in checked_steps(lesson)
-        for acts in sample([*sequences(lesson, number)], one_of=10)
+        for acts in sample([*sequences(lesson, number)], one_of=20)
         if (fault := find_fault(lesson, number, acts))
     ]
     assert faults == []

@@ -9,6 +9,7 @@ import pytest
 from channels.layers import get_channel_layer
 
 from schedviz.loop.doorbell import group
+from tests.amounts import long_but_first
 from tests.processes import ROOT
 from tests.waiting import PATIENCE
 
@@ -36,7 +37,7 @@ async def run_command(names: list[str], redis_url: str) -> tuple[int | None, str
     return command.returncode, errors.decode()
 
 
-@pytest.mark.parametrize("sandboxes", [1, 20])
+@pytest.mark.parametrize("sandboxes", long_but_first([20, 1]))
 async def test_a_process_sends_its_messages_before_it_ends(
     redis_url: str, sandbox_name: str, sandboxes: int
 ) -> None:

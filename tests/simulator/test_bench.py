@@ -11,6 +11,7 @@ from simulator.harness.bare_numpy import BareNodes
 from simulator.harness.workloads import make_basic_pod, make_nodes
 from simulator.scheduler.attempt_record import record
 from simulator.trace import Filtered, Scored
+from tests.amounts import long_but_first
 from tests.simulator.builders import a_cluster, a_node, a_pod, attempt
 from tests.simulator.lab import Lab, node, pod
 
@@ -42,7 +43,7 @@ def test_bare_numpy_finds_the_same_best_nodes(capsys: pytest.CaptureFixture[str]
         cluster.add_pod(made.pod.assumed(cluster.node(int(made.best[0])).name))
 
 
-@pytest.mark.parametrize("workload", ["required-anti-affinity", "preemption", "dra-shared"])
+@pytest.mark.parametrize("workload", long_but_first(["preemption", "required-anti-affinity", "dra-shared"]))
 def test_the_record_is_reported_beside_the_decision(
     capsys: pytest.CaptureFixture[str], workload: str
 ) -> None:

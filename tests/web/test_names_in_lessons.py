@@ -1,5 +1,6 @@
 """The names in bold in the texts of lessons are those of controls, fields, panels and lanes, and the page has
-them at the step that names them, in each language. Other words are emphasised in italics."""
+them at the step that names them, in each language. Other words are emphasised in italics. ``make test`` looks
+at a sample of the lessons."""
 
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from schedviz.lessons.catalogue import COURSE, lesson_folders, lessons
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.play import play_actions
 from schedviz.store import Store
+from tests.amounts import sample
 from tests.processes import Process
 
 from .page_labels import bold_in, labels_of
@@ -71,7 +73,8 @@ def highlighted_nodes(lesson: Lesson) -> set[str]:
     return {each.removeprefix("node ") for each in found}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", sample(NAMES))
 def test_the_page_has_what_a_lesson_names(store: Store, common: dict[str, Labels], name: str) -> None:
     lesson, client = lessons()[name], Client(headers={"host": "localhost"})
     path = client.post(f"/lessons/{lesson.name}/").headers["Location"]
