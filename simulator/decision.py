@@ -158,9 +158,13 @@ class TwoPasses(msgspec.Struct, frozen=True):
     without_them: bool
 
 
+MIN_FEASIBLE_NODES_TO_FIND = 100
+"""The number of nodes below which all nodes of a cluster are filtered, and of feasible nodes before which no
+search stops that scores nodes (minFeasibleNodesToFind)."""
+
+
 class NodeSample(NamedTuple):
-    """The nodes that were looked at in a cycle that stopped before it had looked at all
-    (percentageOfNodesToScore)."""
+    """The nodes that were looked at in a cycle that did not look at all."""
 
     first: str
     """The node at which the search began (nextStartNodeIndex)."""
@@ -169,6 +173,12 @@ class NodeSample(NamedTuple):
     nodes: int
     """The number of nodes of the cluster."""
     feasible: int
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the search stopped as enough nodes were feasible (percentageOfNodesToScore). Else the nodes
+        were left out for another reason: a pod of a group is tried on the nodes of a placement."""
+        return self.feasible >= MIN_FEASIBLE_NODES_TO_FIND
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -226,8 +236,8 @@ class Decision(msgspec.Struct, frozen=True):
 
     @property
     def sample(self) -> NodeSample | None:
-        """The nodes that were looked at, where the search stopped when enough nodes were feasible; None where
-        no node was left out for that reason.
+        """The nodes that were looked at, where nodes were feasible and others were left out; None where none
+        was, and where the nominated node fitted.
 
         The nodes that were looked at follow each other, without those that PreFilter excludes."""
         if self.nominated_shortcut or not len(self.feasible):

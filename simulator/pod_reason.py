@@ -118,11 +118,11 @@ def _of_pending(manifest: Manifest, entry: QueuePlace | None, own: Sequence[Even
     match entry.lane:
         case "outside":
             return PodReason("outside", what=entry.scheduler or "")
-        case "inFlight":
-            return _of_cycle([*_last_cycle(own)], get)
-        case "waiting":
+        case "waiting" if entry.plugins:
             node = next((event.node for event in _last_cycle(own) if isinstance(event, Scored)), "")
             return PodReason("permit", node, entry.plugins, until=entry.wait_until or 0)
+        case "inFlight" | "waiting":
+            return _of_cycle([*_last_cycle(own)], get)
         case "activeQ":
             return PodReason("activeQ")
         case "backoffQ":

@@ -26,7 +26,8 @@ def plural_noop(one: str, many: str) -> tuple[str, str]:
 # Nodes
 
 Unseen = Literal["nominated", "hinted", "enough", "pre-filter", "error", ""]
-"""Why a node was not looked at; "" = the attempt is not finished."""
+"""Why a node was not looked at; "" = the attempt is not finished, or the node is not in the placement of its
+group."""
 
 UNSEEN: Final[dict[Unseen, str]] = {
     "nominated": gettext_noop("not looked at: the nominated node fits"),
@@ -61,7 +62,7 @@ def unseen_kind(decision: Decision) -> Unseen:
         return "pre-filter"
     if decision.outcome == "error":
         return "error"
-    return "enough" if decision.sample else ""
+    return "enough" if decision.sample and decision.sample.is_enough else ""
 
 
 def unseen_values(decision: Decision) -> dict[str, str]:

@@ -5,11 +5,10 @@ The scheduler acts on these. A :class:`simulator.decision.Decision` is the recor
 
 from typing import NamedTuple
 
+from simulator.decision import MIN_FEASIBLE_NODES_TO_FIND
 from simulator.framework.runtime import Framework
 from simulator.framework.status import SelectedCandidate
 
-MIN_FEASIBLE_NODES_TO_FIND = 100
-"""The number of nodes below which all nodes of a cluster are filtered."""
 MIN_FEASIBLE_NODES_PERCENTAGE_TO_FIND = 5
 """The least share of the nodes, however large the cluster is."""
 

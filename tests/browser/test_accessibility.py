@@ -304,6 +304,46 @@ def test_narrow_windows_show_everything_and_reduced_motion_stops_animations(
     assert screen.evaluate("document.getAnimations().length") == 0
 
 
+@pytest.mark.long
+def test_german_pages_with_real_names_are_accessible_and_nothing_of_them_is_cut(
+    screen: Page, live: Open
+) -> None:
+    """German words are long. Names are those of a cloud: the suffix of a pod is drawn lighter."""
+    real = node("ip-10-0-12-34.eu-west-1.compute.internal", "1")
+    made = pod("checkout-7d9f8b6c5-x2x7q", "1", priorityClassName="urgent", nodeName=real["metadata"]["name"])
+    made["metadata"]["generateName"] = "checkout-7d9f8b6c5-"
+    sandbox = live(*story(), real, made)
+    wait_for_story(screen)
+    choose_language(screen, "de")
+    base = f"/s/{sandbox.name}/"
+    violations = Violations(screen)
+    for path in (
+        base,
+        f"{base}pods/default/big/",
+        f"{base}pods/default/checkout-7d9f8b6c5-x2x7q/",
+        f"{base}nodes/ip-10-0-12-34.eu-west-1.compute.internal/",
+        f"{base}nodes/",
+        f"{base}pending/",
+        f"{base}new/pod/",
+        f"{base}scheduler/",
+        f"{base}ask/",
+        "/",
+        "/lessons/",
+        "/compare/",
+        "/bring/",
+        "/workload/",
+        "/rooms/new/",
+    ):
+        for width, height in ((1280, 720), (390, 844)):
+            screen.set_viewport_size({"width": width, "height": height})
+            screen.goto(path)
+            violations.look(f"{path} {width}")
+            wide = screen.evaluate("document.scrollingElement.scrollWidth")
+            assert wide <= width, f"{path} is {wide} px wide in a window of {width}"
+            assert screen.evaluate(CUT) == [], f"{path} {width}"
+    assert violations.found == []
+
+
 @pytest.mark.sampled
 def test_the_language_is_chosen_on_the_page_and_frames_have_it(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1"))

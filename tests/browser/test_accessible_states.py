@@ -16,7 +16,7 @@ from .test_accessibility import Violations, story, wait_for_story
 
 pytestmark = pytest.mark.browser
 
-LANGUAGES = ("en", "zh-hans")
+LANGUAGES = ("en", "de", "zh-hans")
 
 
 def read_in(screen: Page, language: str) -> None:

@@ -359,7 +359,7 @@ def test_a_room_continues_after_a_restart_of_redis(visit: NewPage, own_stack: Ow
     teacher.locator("#place").select_option("walk/3")
     teacher.locator("#sandboxes").select_option("prepared")
     teacher.locator("#set-step").click()
-    expect(teacher.locator("#work")).to_contain_text("2 learners are at step 4")
+    expect(teacher.locator("#work")).to_contain_text("2 learners were moved to step 4")
     for page in (ada, bo):
         expect(page.locator(".chip, .pod").filter(has_text="web").first).to_be_visible()
         expect(page.locator("#connection")).to_have_class(re.compile("ok"))

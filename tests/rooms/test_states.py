@@ -90,7 +90,7 @@ def test_the_prepared_state_of_a_step_is_that_after_the_solutions_before_it(
     bo = join(code, "Bo")
     before = [store.sandbox(sandbox_name(code, number)).meta().created for number in (1, 2)]
     said = put(teacher, store, code, "step", place=f"preemption/{STEP}", sandboxes="prepared")
-    assert said.startswith(f"2 learners are at step {STEP + 1}:")
+    assert said.startswith(f"2 learners were moved to step {STEP + 1}:")
     join(code, "Cy")  # who joins later begins there, too
     for number in (1, 2, 3):
         sandbox = store.sandbox(sandbox_name(code, number))
@@ -190,7 +190,7 @@ def test_the_teachers_own_state_is_put_into_all(
     for _ in range(2):  # each time the learners' pages are loaded again
         before = [room_notice(Rooms(store), sandbox_name(code, number), "teacher") for number in (1, 2)]
         said = put(teacher, store, code, "state", source=str(TEACHER))
-        assert said.startswith("2 learners are at step 2:")
+        assert said.startswith("2 learners were moved to step 2:")
         for number, notice in enumerate(before, 1):
             sandbox = store.sandbox(sandbox_name(code, number))
             eventually(lambda made=sandbox: shown(made) == wanted, "the queue of the new leader")

@@ -67,7 +67,7 @@ def test_all_are_set_to_one_step_of_one_lesson_wherever_they_are(
     assert Rooms(store).read(code).is_online(2)
     said = put(teacher, store, code, "step", place=f"{lesson.name}/2", sandboxes="")
     title = lesson.text("en").steps[lesson.steps[2].id].title
-    assert said == f"2 learners are at step 3: {title}. Who joins later begins there."
+    assert said == f"2 learners were moved to step 3: {title}. Who joins later begins there."
     assert waiting.get(shown[1]).headers["HX-Redirect"] == f"/s/{sandbox_name(code, 2)}/"
     late = browser()
     assert (
@@ -96,8 +96,8 @@ def test_the_teacher_reads_who_was_not_moved_and_why(
 
     monkeypatch.setattr(acts, "set_step", refuse)
     said = put(teacher, store, code, "step", place=f"{lesson.name}/1", sandboxes="")
-    assert said.startswith("1 learner is at step 2:")
-    assert "Not here now: Ada." in said
+    assert said.startswith("1 learner was moved to step 2:")
+    assert "Not here at that moment: Ada." in said
     assert "Not moved: Bo (too many sandboxes)." in said
     chinese = text(teacher.get(f"/rooms/{code}/teach/", headers={"Accept-Language": "zh-hans"}))
     assert "Bo\uff08too many sandboxes\uff09" in chinese

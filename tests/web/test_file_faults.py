@@ -13,7 +13,9 @@ from schedviz.api.schedulers import check_configuration, with_value
 from schedviz.web.reasons.faults import Explanation, explain_cause
 from schedviz.web.reasons.file_rules import FILES
 from schedviz.web.reasons.yaml_faults import explain_file
-from simulator.apiserver.status import Cause, Invalid
+from simulator.apiserver.manifest import parse_manifests
+from simulator.apiserver.new_cluster import new_cluster
+from simulator.apiserver.status import Cause, Invalid, StatusError
 from simulator.arrivals.read import read_file
 from simulator.commands.play import refuse_more
 from simulator.dumps.dump import Dump
@@ -150,6 +152,11 @@ def test_each_fault_of_versions_and_gates_is_explained() -> None:
         with pytest.raises(FeatureGateError) as wrong:
             Features(version, {gate: True})
         found.append(str(wrong.value))
+    group = parse_manifests("{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: a}}")
+    for features in (DEFAULT_FEATURES, Features(V1_35)):
+        with pytest.raises(StatusError) as refused:
+            new_cluster(group, 0, features)
+        found.append(refused.value.message)
     for problem in found:
         is_explained(lambda problem=problem: explain_cause(Cause("", problem)))
 

@@ -105,7 +105,13 @@ def test_the_cycle_has_each_turn_and_compares_the_placements(client: Client, wor
     assert "rack-3" in html
     assert "train-1: 1 has too little cpu" in html
     for turn in (number + 1, number + 2):
-        assert f"Scheduling cycle {turn}" in text_of(client, world, f"cycles/{turn}/")
+        cycle = text_of(client, world, f"cycles/{turn}/")
+        assert f"Scheduling cycle {turn}" in cycle
+        assert "not looked at" in cycle
+        assert "The scheduler looked at 1 of 4 nodes." in cycle
+        assert "no other node that was looked at fits" in cycle
+        assert "waits on Permit" not in cycle, "the plugin has allowed all of the group"
+        assert "enough" not in cycle, "the other nodes are not of the placement"
     page = text_of(client, world, "")
     assert "Placements of <a" in page
     assert "2 pods go on to binding" in page

@@ -118,7 +118,7 @@ def present_cycle(
         return view
     if decision.outcome == "scheduled" and entry.lane in BACK_IN_QUEUE:
         return not_bound(view, decision, entry)
-    if entry.lane != "waiting":
+    if entry.lane != "waiting" or not entry.plugins:  # without plugins, all have just allowed it
         return view
     values = {"node": node_name(decision.selected), "pod": view.label, "plugins": fmt.listed(entry.plugins)}
     return replace(
@@ -197,6 +197,8 @@ def headline(decision: Decision, point: str = "") -> str:
             text = gettext("%(node)s is selected for %(pod)s, which was nominated to it.")
         elif len(decision.feasible) == 1:
             text = gettext("%(node)s is selected for %(pod)s: it is the only node that fits.")
+            if decision.sample:
+                text = gettext("%(node)s is selected for %(pod)s: no other node that was looked at fits.")
         elif len(decision.tied) > 1:
             text = gettext("%(node)s is selected for %(pod)s, at random among the nodes with the best score.")
         else:

@@ -1,26 +1,24 @@
 """Texts about the number of nodes that a scheduler looks at (percentageOfNodesToScore), and the nodes that it
 did not look at in a cycle."""
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator.api import Manifest
 from simulator.config.configuration import ADAPTIVE_PERCENT, ALL_NODES_PERCENT
-from simulator.decision import NodeSample
+from simulator.decision import MIN_FEASIBLE_NODES_TO_FIND, NodeSample
 from simulator.plugins.registry import load
-from simulator.scheduler.schedule_result import MIN_FEASIBLE_NODES_TO_FIND
 from simulator.versions.features import Features
 
 
 def sample_sentence(sample: NodeSample) -> str:
-    text = ngettext(
-        "The scheduler looked at %(looked)s of %(nodes)s nodes, from %(first)s on: %(n)s feasible node was "
-        "enough.",
-        "The scheduler looked at %(looked)s of %(nodes)s nodes, from %(first)s on: %(n)s feasible nodes were "
-        "enough.",
-        sample.feasible,
-    )
+    text = gettext("The scheduler looked at %(looked)s of %(nodes)s nodes.")
+    if sample.is_enough:
+        text = gettext(
+            "The scheduler looked at %(looked)s of %(nodes)s nodes, from %(first)s on: %(n)s feasible nodes "
+            "were enough."
+        )
     return text % {
         "looked": fmt.number(sample.looked_at),
         "nodes": fmt.number(sample.nodes),

@@ -127,6 +127,9 @@ def _describe(
         if entry.gate == SchedulingGates.name:
             text = gettext("%(pod)s waits: it has a scheduling gate.")
         return "queue", text % {"pod": pod, "plugin": entry.gate}, ""
+    if entry.lane == "waiting" and not entry.plugins:
+        text = gettext("%(pod)s is in a scheduling cycle, before %(point)s.")
+        return "cycle", text % {"pod": pod, "point": "PreBind"}, "bound"
     if entry.lane == "waiting":
         text = gettext("Resources are reserved for %(pod)s, which waits on Permit for %(plugins)s.")
         return "cycle", text % {"pod": pod, "plugins": fmt.listed(entry.plugins)}, "bound"

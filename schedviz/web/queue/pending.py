@@ -194,7 +194,7 @@ def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> P
     if lane == "outside" and not entry.message and not entry.nominated_node:
         return PendingCause("outside", entry.scheduler or "")
     if lane == "waiting":
-        return PendingCause("permit", fmt.listed(entry.plugins))
+        return PendingCause("permit", fmt.listed(entry.plugins)) if entry.plugins else PendingCause("cycle")
     if lane == "gated":
         return _cause_of_gate(entry, record)
     if lane == "backoffQ" and not entry.plugins:

@@ -144,7 +144,22 @@ CONFIGURATION: Final[tuple[tuple[str, str], ...]] = (
         r'Kubernetes "(?P<version>.*)" is not modelled; choose (?P<choices>.*)',
         gettext_noop("There is no version “%(version)s” here. Choose one of these: %(choices)s."),
     ),
+    (
+        (
+            r'no matches for kind "(?P<kind>[^"]*)" in version "[^"]*"; it needs Kubernetes (?P<version>\S+) '
+            r"with the feature gate (?P<gate>\w+)"
+        ),
+        gettext_noop("“%(kind)s” needs Kubernetes %(version)s with the feature gate %(gate)s."),
+    ),
+    (
+        r'no matches for kind "(?P<kind>[^"]*)" in version "[^"]*"; switch the feature gate (?P<gate>\w+) on',
+        gettext_noop("“%(kind)s” needs the feature gate %(gate)s, which is off."),
+    ),
     # Sandboxes and scenarios.
+    (
+        r"there may be \d+ sandboxes: delete one first",
+        gettext_noop("There are as many sandboxes as this server may have. Delete one first."),
+    ),
     (
         r"a sandbox's name is at most 63 of .*",
         gettext_noop(

@@ -12,6 +12,7 @@ from schedviz.rooms.room import TEACHER, Outcome, Room
 from schedviz.rooms.room_store import Seen
 from schedviz.rooms.work import Work
 from schedviz.web.lessons.result import ResultView, present_results
+from schedviz.web.reasons.faults import explain_refusal
 
 Lessons = Mapping[str, Lesson]
 
@@ -162,24 +163,30 @@ def duration(seconds: float) -> str:
 
 
 def outcome_text(outcome: Outcome, seen: Seen, lessons: Lessons) -> str:
-    """Return what the last act for all did, and to whom."""
+    """Return what the last act for all did, and to whom. Learners may be elsewhere since then."""
     lesson = lessons.get(outcome.lesson)
     if lesson is None or outcome.step >= len(lesson.steps):
         return ""
     names = {each.number: each.name for each in seen.members}
     step = lesson.text(get_language() or "en").steps[lesson.steps[outcome.step].id]
+    words = {"n": outcome.moved, "step": outcome.step + 1, "title": step.title}
+    if not outcome.moved and not outcome.failed:
+        return gettext("Who joins begins at step %(step)s: %(title)s.") % words
     text = ngettext(
-        "%(n)s learner is at step %(step)s: %(title)s.", "%(n)s learners are at step %(step)s: %(title)s.",
+        "%(n)s learner was moved to step %(step)s: %(title)s.",
+        "%(n)s learners were moved to step %(step)s: %(title)s.",
         outcome.moved,
-    ) % {"n": outcome.moved, "step": outcome.step + 1, "title": step.title}  # fmt: skip
-    texts = [text]
+    )  # fmt: skip
+    texts = [text % words]
     if away := [names[each] for each in outcome.away if each in names]:
-        texts.append(gettext("Not here now: %(names)s.") % {"names": ", ".join(away)})
+        texts.append(gettext("Not here at that moment: %(names)s.") % {"names": ", ".join(away)})
     texts += [
         gettext("Not moved: %(name)s (%(reason)s).")
         % {
             "name": names[each.number],
-            "reason": each.reason or gettext("an error, which the log of the server has"),
+            "reason": explain_refusal(ValueError(each.reason))
+            if each.reason
+            else gettext("an error, which the log of the server has"),
         }
         for each in outcome.failed
         if each.number in names
