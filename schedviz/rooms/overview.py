@@ -141,7 +141,7 @@ def _row(seen: Seen, member: Member, by_lesson: ByLesson, lessons: Mapping[str, 
     step = min(here.step, len(lesson.steps) - 1)
     guessed = [each for each in lesson.steps if each.id in here.guesses]
     last = here.guesses[guessed[-1].id] if guessed else None
-    waits = find_wait(seen.room, lesson, here)
+    waits: Wait = "" if seen.room.is_over(seen.now) else find_wait(seen.room, lesson, here)
     return replace(
         row,
         lesson=lesson.name,

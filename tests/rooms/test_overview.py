@@ -123,6 +123,8 @@ def test_who_waits_for_an_answer_or_is_done_is_not_stuck(lesson: Lesson) -> None
         ("Bo", False, "", True),
     ]
     assert (found.hands, found.done) == (2, 1)
+    ended = overview(replace(seen, room=replace(seen.room, ended=NOW - 1)), progress, {"pending": lesson})
+    assert [row.waits for row in ended.rows] == [""] * 4
 
 
 def test_the_histogram_counts_the_first_guesses(lesson: Lesson) -> None:

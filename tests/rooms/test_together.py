@@ -109,6 +109,8 @@ def test_learners_in_the_lesson_are_moved_together_before_the_answer(
     code: str, teacher: Client, store: Store, lesson: Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the section of a plan as by itself; their pages are told once, when all are there."""
+    said = put(teacher, store, code, "step", place=f"{lesson.name}/0", sandboxes="")
+    assert said.startswith("Who joins begins at step 1:")
     for name in ("Ada", "Bo"):
         join(code, name)
     monkeypatch.delattr(acts, "set_step")
@@ -250,7 +252,10 @@ def test_a_learner_has_a_page_of_results_after_the_end(
     assert "1 of 1 answers right" in page
     assert lesson.text("en").title in page
     assert ada.get(f"/rooms/{code}/me/place/").headers["HX-Refresh"] == "true"
-    assert browser().get(f"/rooms/{code}/").status_code == 410
+    assert "This page and the results are kept until" in page
+    stranger = browser().get(f"/rooms/{code}/")
+    assert stranger.status_code == 410
+    assert "results" not in text(stranger)
     assert Learners(store.redis).progress(learner_id(code, 1), lesson.name)
     assert outcome(teacher, code) == ""
 

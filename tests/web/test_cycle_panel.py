@@ -56,6 +56,8 @@ def test_a_pod_that_waits_on_permit_is_not_shown_as_bound() -> None:
     view = present_cycle(decision, Ranks(()), entry=entry)
     assert view.headline == "Resources on n3 are reserved for web, which waits on Permit for Gang."
     assert [(step.name, step.state) for step in view.steps[-2:]] == [("Permit", "current"), ("Bind", "todo")]
+    allowed = present_cycle(decision, Ranks(()), entry=replace(entry, plugins=[]))
+    assert allowed.headline == "n3 is selected for web: it has the best score."
     later = present_cycle(replace(decision, attempt=2), Ranks(()), entry=entry)
     assert later.steps[-1].state == "done"
     events = [
@@ -100,6 +102,7 @@ def test_an_attempt_without_an_outcome_is_not_in_progress_for_ever() -> None:
         return [each.outcome for each in pod_history("default/web", events).attempts]
 
     assert outcomes(begun(1)) == ["in progress"]
+    assert [pod_history("default/web", [begun(each)]).untold for each in (1, 83)] == [False, True]
     assert outcomes(begun(1), trace.CycleCutOff(START, 1, "default/web", "Score")) == ["interrupted"]
     # A leader that failed between two commits leaves no event.
     assert outcomes(begun(1), begun(2)) == ["in progress", "interrupted"]

@@ -135,6 +135,8 @@ def _facts(group: PodGroup) -> list[str]:
 
 def _counted(group: PodGroup | None, pods: list[PodRecord]) -> str:
     """Return how many members there are, and how many have a node."""
+    if not pods:
+        return gettext("no pods")
     bound = sum(bool(pod.node) for pod in pods)
     values = {"n": len(pods), "bound": bound, "min": group.min_count if group else None}
     text = ngettext("%(n)s pod, %(bound)s with a node", "%(n)s pods, %(bound)s with a node", len(pods))

@@ -47,6 +47,12 @@ class PodHistory(msgspec.Struct, frozen=True):
     attempts: list[PodAttempt]
     moves: list[QueueMove]
 
+    @property
+    def untold(self) -> bool:
+        """Whether the pod has more attempts than the trace has: older ones, and those of a group that was
+        tried again while nothing changed."""
+        return bool(self.attempts) and self.attempts[0].number > len(self.attempts)
+
 
 def pod_history(pod: str, events: Sequence[trace.Event]) -> PodHistory:
     own = [event for event in events if getattr(event, "pod", "") == pod]
