@@ -79,6 +79,10 @@ def test_the_panel_says_why_a_gang_is_pending(client: Client, world: World) -> N
     assert "4 of 8 fit; the group needs 8." in html
     assert "train-3, train-4, train-5 and 1 more lack 1 cpu on every node." in html
     assert "Tried 1 time: v1.36 tries a group again without pause." in html
+    pending = text_of(client, world, "pending/")
+    assert "It fits, but fewer pods of its group than minCount do." in pending
+    assert "ended with an error" not in pending
+    assert "A pod group is tried again without pause" in pending
     world.let_time_pass(5)
     world.slice()
     assert "Tried 1 time" not in text_of(client, world, "pod-groups/default/train/")

@@ -137,6 +137,8 @@ class PendingView(msgspec.Struct, frozen=True):
     """The id of the row that is shown alone; "" = all are shown."""
     outside: bool
     """Whether all of them wait for outside schedulers, so that activeQ says nothing."""
+    retried: bool
+    """Whether a group is tried again without pause."""
 
 
 class _Member(NamedTuple):
@@ -170,6 +172,7 @@ def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> Pend
         ),
         chosen=chosen,
         outside=_all_outside(picture),
+        retried=any(isinstance(entry.retried_since, int) for entry in picture.queue_places.values()),
     )
 
 
@@ -197,12 +200,13 @@ def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> P
         return PendingCause("permit", fmt.listed(entry.plugins)) if entry.plugins else PendingCause("cycle")
     if lane == "gated":
         return _cause_of_gate(entry, record)
-    if lane == "backoffQ" and not entry.plugins:
+    zones = record.zones if record else ()
+    rejection = _rejection(entry.message, zones)
+    # No plugin rejected a pod that fits and whose group does not: its message is known, and no error.
+    if lane == "backoffQ" and not entry.plugins and rejection is None and find_reason(entry.message) is None:
         return PendingCause("error", entry.message)
     if entry.nominated_node:
         return PendingCause("victims", entry.nominated_node)
-    zones = record.zones if record else ()
-    rejection = _rejection(entry.message, zones)
     if rejection is None:
         return PendingCause("unschedulable", entry.message)
     known = find_reason(rejection.whole)
@@ -278,7 +282,7 @@ def _row(
         age=_age(now - since),
         lanes="" if _is_turn(cause) else _lanes_in_words(lanes),
         mixed=len(lanes) > 1,
-        remedy=remedy(cause.kind, rejections[0].deciding if rejections else "", top.plugins),
+        remedy=remedy(cause.kind, rejections[0].deciding if rejections else cause.what, top.plugins),
         retry=_retry(members, now, ticks=ticks) if cause.kind == "unschedulable" else SafeString(""),
         listed=[_pod(each, now, shared) for each in first],
         more=len(members) - len(first),
