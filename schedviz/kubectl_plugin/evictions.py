@@ -14,7 +14,7 @@ from schedviz.kubectl_plugin.options import add_connection, open_reader
 from schedviz.kubectl_plugin.read_once import now
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.lists import list_pages
-from schedviz.real_cluster.read_resources import list_path, namespaced_path
+from schedviz.real_cluster.read_resources import list_path
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.api import Manifest, Micros
 from simulator.apiserver.resources import PODS
@@ -171,7 +171,7 @@ def _read_pods(reader: ClusterReader, namespace: str) -> list[Manifest]:
             metadata = {field: pod.metadata[field] for field in KEPT_METADATA if field in pod.metadata}
             found.append({"metadata": metadata, "spec": msgspec.to_builtins(pod.spec)})
 
-    path = namespaced_path(PODS, namespace) if namespace else list_path(PODS)
+    path = list_path(PODS, namespace)
     try:
         list_pages(reader, path, found.clear, take)
     except Refused:  # then they are unknown

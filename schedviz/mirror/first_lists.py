@@ -16,6 +16,7 @@ from simulator.apiserver.resources import NAMESPACES, NODES, PODS
 from simulator.apiserver.served_features import serving
 from simulator.dumps.followed_objects import FollowedObjects, read_name
 from simulator.objects.events import EVENTS
+from simulator.objects.metadata import namespace_of_key
 
 LEFT_OUT_FIRST: Final = (EVENTS, "controllerrevisions.apps")
 """The resources that no rule of the scheduler reads, which are left out where not all fits. Pods that have
@@ -46,7 +47,8 @@ class FirstLists:
         self._reader = reader
         self.objects: dict[str, dict[str, tuple[Manifest, Known]]] = {}
         """The resources that were read -> key -> the object as it is stored."""
-        self._bytes: dict[str, int] = {}
+        self._bytes: dict[tuple[str, str], int] = {}
+        """The sizes, by the resource and the namespace of the list, "" = all."""
         self.left_out: list[str] = []
         """The resources that are not followed, as not all fits."""
 
@@ -54,26 +56,35 @@ class FirstLists:
         """Raises ListFault."""
         resource = message.resource
         if message.kind == "BEGUN":
-            self.objects[resource.id], self._bytes[resource.id] = {}, 0
+            self._begin(resource.id, message.namespace)
         for data in message.objects:
             named = read_name(resource, data)
             manifest = self._reader.read(resource, data)
             if manifest is not None:
-                self._put(resource.id, named.key, manifest, named.uid)
+                self._put(resource.id, named.key, manifest, named.uid, message.namespace)
 
-    def _put(self, resource: str, key: str, manifest: Manifest, uid: str) -> None:
+    def _begin(self, resource: str, namespace: str) -> None:
+        """Forget what was read of a list."""
+        known = self.objects.get(resource, {})
+        self.objects[resource] = {key: each for key, each in known.items() if not is_within(key, namespace)}
+        self._bytes[resource, namespace] = 0
+
+    def _put(self, resource: str, key: str, manifest: Manifest, uid: str, namespace: str = "") -> None:
         try:
             text = codec.encode_object(manifest).encode()
         except LimitReached as limit:
             self._reader.refuse_large(resource, key, str(limit))
             return
         self.objects.setdefault(resource, {})[key] = manifest, Known(uid, digest(text))
-        self._bytes[resource] = self._bytes.get(resource, 0) + len(text)
+        self._bytes[resource, namespace] = self._bytes.get((resource, namespace), 0) + len(text)
 
-    def forget(self, resource: Resource) -> None:
-        """Forget a list that could not be read."""
-        self.objects.pop(resource.id, None)
-        self._bytes.pop(resource.id, None)
+    def forget(self, resource: Resource, namespace: str) -> None:
+        """Forget a list that could not be read. What is stored of the resource stays if there is no other
+        list of it."""
+        self._begin(resource.id, namespace)
+        del self._bytes[resource.id, namespace]
+        if not any(known == resource.id for known, _ in self._bytes):
+            del self.objects[resource.id]
 
     def add_missing(self, now: Micros) -> None:
         """Add what a branch needs where it could not be read: the namespaces of the objects, and the system
@@ -102,7 +113,8 @@ class FirstLists:
         for resource in LEFT_OUT_FIRST:
             if self._excess() and resource in self.objects:
                 self.left_out.append(resource)
-                del self.objects[resource], self._bytes[resource]
+                del self.objects[resource]
+                self._bytes = {key: size for key, size in self._bytes.items() if key[0] != resource}
         if excess := self._excess():
             raise ClusterError(f"the cluster does not fit: {excess}")
 
@@ -167,6 +179,11 @@ class FirstLists:
             resource: {key: each for key, (_, each) in collection.items()}
             for resource, collection in self.objects.items()
         }
+
+
+def is_within(key: str, namespace: str) -> bool:
+    """Whether an object is in a namespace; "" = all."""
+    return not namespace or namespace_of_key(key) == namespace
 
 
 def changed(

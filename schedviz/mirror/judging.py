@@ -12,6 +12,7 @@ from schedviz.metrics.server import MIRROR_DECISIONS, MIRROR_EVICTIONS, MIRROR_P
 from schedviz.mirror.writer import Followed
 from schedviz.web.queue.pending import find_cause
 from simulator.api import SECOND, Manifest, Micros, WatchEvent
+from simulator.objects.metadata import namespace_of_key
 from simulator.trace import (
     AnyEvent,
     BindingJudged,
@@ -36,9 +37,11 @@ Verdicts = BindingJudged | FailureJudged | PreemptionJudged | VictimReplaced
 
 
 class MirrorJudge:
-    """``scheduler``: that of the cluster. What it did is in the trace already, so only verdicts are kept."""
+    """``scheduler``: that of the cluster. What it did is in the trace already, so only verdicts are kept.
+    ``namespaces``: of the pods that are followed; none = all."""
 
-    def __init__(self, scheduler: JudgedScheduler) -> None:
+    def __init__(self, scheduler: JudgedScheduler, namespaces: Sequence[str] = ()) -> None:
+        self._namespaces = namespaces
         self._judge = Judge(scheduler)
         self._version = 0
         """The last resourceVersion that was heard."""
@@ -103,7 +106,10 @@ class MirrorJudge:
         return _named(name or cause.kind, self._causes, CAUSES_AT_MOST)
 
     def _keep(self, events: Iterable[object]) -> None:
-        self._found += [each for each in events if isinstance(each, Verdicts)]
+        self._found += [each for each in events if isinstance(each, Verdicts) and self._is_followed(each)]
+
+    def _is_followed(self, verdict: Verdicts) -> bool:
+        return not self._namespaces or namespace_of_key(verdict.pod) in self._namespaces
 
     def _count(self, event: AnyEvent) -> None:
         kind = KINDS.get(type(event))

@@ -15,11 +15,18 @@ from schedviz.mirror.session import Cluster, MirrorError, Session
 from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.read_resources import NEEDED, list_path, say_unread
+from schedviz.real_cluster.reader import ClusterReader
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
+from schedviz.store.store import NAME
+from simulator.apiserver.resources import NODES, PODS
+from simulator.command_line.files import InputError
 from simulator.dumps.listed_objects import ListFault
 from simulator.kernel.prepared_types import prepared
 from simulator.scheduler import extender_http
 
+NAMESPACES_AT_MOST: Final = 10
+"""Each has a list and a watch of its own of twenty resources."""
+WITHOUT_NODES: Final = "a mirror needs them, and kubectl schedviz why POD -n NAMESPACE does not"
 AGAIN_SECONDS: Final = 5.0
 """The time before a new session, after one that ended by a failure of the cluster or of Redis."""
 
@@ -30,12 +37,19 @@ def read_options(options: Namespace) -> Cluster:
     reader = open_reader(options)
     scheduler = Scheduler(reader, options)
     scheduler.frameworks()
-    totals = {}
+    namespaces = read_namespaces(options.namespaces)
+    totals, all_pods = {}, True
     for resource in NEEDED:
         try:
             totals[resource.plural] = _count(reader.get(list_path(resource), {"limit": "1"}))
         except Refused as refused:
-            say_unread(resource, refused, "all")
+            if resource == NODES and refused.is_forbidden:
+                raise ClusterError(f"no permission to list nodes: {refused}; {WITHOUT_NODES}") from None
+            if not (namespaces and refused.is_forbidden):
+                say_unread(resource, refused, "all")
+            all_pods = False
+            for namespace in namespaces:
+                _look(reader, namespace)
     return Cluster(
         lambda: open_reader(options),
         reader.context,
@@ -46,8 +60,29 @@ def read_options(options: Namespace) -> Cluster:
         extender_http.HttpTransport(options.allow_extender_host),
         scheduler.source,
         scheduler.gates,
+        namespaces,
+        all_pods,
         totals,
     )
+
+
+def read_namespaces(text: str) -> tuple[str, ...]:
+    """Return the namespaces of the option. Raises InputError."""
+    found = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+    if len(found) > NAMESPACES_AT_MOST:
+        raise InputError(f"--namespaces: at most {NAMESPACES_AT_MOST}, not {len(found)}")
+    for each in found:
+        if not NAME.fullmatch(each):
+            raise InputError(f"--namespaces: {each!r} is no name of a namespace")
+    return found
+
+
+def _look(reader: ClusterReader, namespace: str) -> None:
+    """Raises ClusterError if the pods of a namespace may not be listed."""
+    try:
+        reader.get(list_path(PODS, namespace), {"limit": "1"})
+    except Refused as refused:
+        say_unread(PODS, refused, "all")
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):

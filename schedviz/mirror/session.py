@@ -59,6 +59,16 @@ CLOCK_SECONDS: Final = 1.5
 whole seconds."""
 
 
+ELSEWHERE: Final = (
+    "other namespaces (not asked for): of their pods only the room that they take is known, so spreading and "
+    "affinity with them is not"
+)
+NO_ROOM: Final = (
+    "pods of other namespaces (forbidden): the room that they take on the nodes; so the decisions of the "
+    "scheduler are not judged"
+)
+
+
 class MirrorError(Exception):
     """The mirror cannot begin or go on, and will not by trying again. The message is one line."""
 
@@ -79,6 +89,10 @@ class Cluster(NamedTuple):
     source: str = "its default configuration"
     """Where the configuration is from."""
     gates: str = "its default feature gates"
+    namespaces: Sequence[str] = ()
+    """Those that are followed; none = all."""
+    all_pods: bool = True
+    """Whether the pods of all namespaces may be listed."""
     totals: Mapping[str, int] = {}
     """Of nodes and pods: how many there are, about; those that have ended count."""
 
@@ -111,7 +125,11 @@ class Session:
             if not resource.gate or cluster.features.enabled(resource.gate)
         }
         self._reader = cluster.connect()
-        self.follower = ClusterFollower(self._reader.another, served)
+        self.follower = ClusterFollower(
+            self._reader.another, served, cluster.namespaces, all_pods=cluster.all_pods
+        )
+        if cluster.namespaces:
+            self.follower.unknown.append(ELSEWHERE if cluster.all_pods else NO_ROOM)
         self._trouble_since: float | None = None
         self._noted = ""
         self._kubelets: dict[str, int] = {}
@@ -119,14 +137,20 @@ class Session:
         self._judge = MirrorJudge(
             JudgedScheduler(
                 cluster.features, cluster.configuration, said=cluster.version, transport=cluster.transport
-            )
+            ),
+            cluster.namespaces,
         )
 
     def run(self, stopping: threading.Event) -> None:
         """Follow until ``stopping`` is set. Raises ClusterError, MirrorError, StaleLease, NoSandbox,
         RedisError and other errors of the store."""
         self.follower.pulse.ask(self._reader)
-        objects = FollowedObjects(self._now(), secrets.token_bytes(SALT_BYTES), self._cluster.features)
+        objects = FollowedObjects(
+            self._now(),
+            secrets.token_bytes(SALT_BYTES),
+            self._cluster.features,
+            self._cluster.namespaces,
+        )
         first = self._read_first(objects)
         sandbox = self._sandbox(first)
         lease = self._lead(sandbox)
@@ -138,7 +162,8 @@ class Session:
             sandbox.set_failure(None, lease)
             writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._hear)
             writer.begin(first)
-            self._judge.begin(first.manifests(), self._now())
+            if self._cluster.all_pods:
+                self._judge.begin(first.manifests(), self._now())
             del first
             self.follower.start()
             followed = f"{self._cluster.context} ({self._cluster.server})"
@@ -280,7 +305,8 @@ class Session:
             leader.run(renewal, SLICE_SECONDS)
             # The Simulation has noted by now what was decided.
             now = leader.clock.now(renewal.wall.now())
-            leader.note([replace(each, t=now) for each in self._judge.take(self._now())])
+            if self._judge.begun:
+                leader.note([replace(each, t=now) for each in self._judge.take(self._now())])
             received = [each.received for each in batch if each.received]
             self._note_trouble(sandbox, leader.lease, time.monotonic() - min(received) if received else 0.0)
             ring(self._name)

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schedviz.loop.leader import Leader
-from schedviz.mirror.first_lists import FirstLists, Known, changed, digest, known
+from schedviz.mirror.first_lists import FirstLists, Known, changed, digest, is_within, known
 from schedviz.real_cluster.follow import Message
 from schedviz.store import Commit, LimitReached, Sandbox
 from schedviz.store.parts import parts_of
@@ -75,8 +75,8 @@ class MirrorWriter:
         self._objects = objects
         self._known = stored
         self._listener = listener
-        self._listing: dict[str, set[str]] = {}
-        """Resources that are listed again -> the keys that the list has so far."""
+        self._listing: dict[tuple[str, str], set[str]] = {}
+        """Resources that are listed again, with the namespace -> the keys that the list has so far."""
 
     @property
     def is_listing(self) -> bool:
@@ -93,17 +93,18 @@ class MirrorWriter:
         pending: list[_Pending] = []
         for message in _in_order(messages):
             resource = message.resource
+            listing = resource.id, message.namespace
             match message.kind:
                 case "BEGUN":
-                    self._listing[resource.id] = set()
+                    self._listing[listing] = set()
                 case "PAGE":
                     for data in message.objects:
                         named = read_name(resource, data)
-                        self._listing[resource.id].add(named.key)
+                        self._listing[listing].add(named.key)
                         pending += self._seen(message, named.key, named.uid, named.version, data)
                 case "ENDED":
-                    gone = self._known.get(resource.id, {}).keys() - self._listing.pop(resource.id)
-                    for key in gone:
+                    gone = self._known.get(resource.id, {}).keys() - self._listing.pop(listing)
+                    for key in (key for key in gone if is_within(key, message.namespace)):
                         pending += self._gone(message, key, None, "")
                 case "SEEN":
                     assert message.line is not None

@@ -16,7 +16,6 @@ from schedviz.real_cluster.read_resources import (
     NEEDED,
     READ,
     list_path,
-    namespaced_path,
     say_elsewhere,
     say_unread,
 )
@@ -80,7 +79,7 @@ def read_cluster(reader: ClusterReader, features: Features, now: Micros, namespa
                 if not (namespace and resource.namespaced and refused.is_forbidden):
                     raise
                 try:
-                    read(resource, namespaced_path(resource, quote(namespace, safe="")))
+                    read(resource, list_path(resource, namespace))
                 except Refused:
                     raise refused from None
                 unknown.append(say_elsewhere(resource, lacking))
@@ -94,7 +93,7 @@ def read_cluster(reader: ClusterReader, features: Features, now: Micros, namespa
 
 def read_pod(reader: ClusterReader, listed: ListedObjects, namespace: str, name: str) -> Manifest:
     """Read one pod, as it is in the list. Raises ClusterError, also for one that the import would refuse."""
-    path = f"{namespaced_path(PODS, quote(namespace, safe=''))}/{quote(name, safe='')}"
+    path = f"{list_path(PODS, namespace)}/{quote(name, safe='')}"
     try:
         body = reader.get(path)
     except Refused as refused:
@@ -192,7 +191,7 @@ class _Pods(msgspec.Struct):
 def read_gates(reader: ClusterReader, version: KubernetesVersion) -> dict[str, bool] | None:
     """Return the gates that the metrics of a scheduler's pod say are set otherwise than the version has them;
     None if they cannot be reached."""
-    path = namespaced_path(PODS, "kube-system")
+    path = list_path(PODS, "kube-system")
     try:
         body = reader.get(path, {"labelSelector": "component=kube-scheduler", "limit": "5"})
         names = [

@@ -12,7 +12,14 @@ from typing import Final, NamedTuple
 
 from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.lists import list_pages
-from schedviz.real_cluster.read_resources import FIELD_SELECTORS, NEEDED, list_path, say_unread
+from schedviz.real_cluster.read_resources import (
+    FIELD_SELECTORS,
+    NEEDED,
+    ROOM,
+    list_path,
+    say_elsewhere,
+    say_unread,
+)
 from schedviz.real_cluster.reader import ClusterReader
 from simulator.apiserver.resource import Resource
 from simulator.dumps.followed_objects import Named, WatchLine, read_line, read_name, read_page
@@ -50,6 +57,8 @@ class Message(NamedTuple):
     """The object of the line."""
     received: float = 0.0
     """Monotonic seconds."""
+    namespace: str = ""
+    """Of a list: the namespace of its objects; "" = all."""
 
     @property
     def order(self) -> int:
@@ -65,28 +74,52 @@ Take = Callable[[Message], None]
 class ClusterFollower:
     """``inbox`` gets what the watches say. Each resource has a thread and a connection of its own."""
 
-    def __init__(self, connect: Callable[[], ClusterReader], resources: Mapping[Resource, str]) -> None:
-        """``resources``: what is unknown where one cannot be read."""
+    def __init__(
+        self,
+        connect: Callable[[], ClusterReader],
+        resources: Mapping[Resource, str],
+        namespaces: Sequence[str] = (),
+        *,
+        all_pods: bool = True,
+    ) -> None:
+        """``resources``: what is unknown where one cannot be read. ``namespaces``: those that are followed;
+        none = all. ``all_pods``: the pods of all namespaces are followed nevertheless, for their room."""
         self._connect = connect
         self.resources = resources
+        self._namespaces = namespaces
+        self._whole = {*ROOM} if all_pods else set()
         self.inbox: Queue[Message] = Queue(INBOX)
         self.unknown: list[str] = []
         """What could not be read at the start, and what is unknown thereby."""
         self._stopping = threading.Event()
         self.followers: list[_ResourceFollower] = []
-        self._versions: dict[Resource, str] = {}
+        self._versions: dict[tuple[Resource, str], str] = {}
         self.pulse = _Pulse(connect, self._stopping)
 
-    def list_all(self, take: Take, forget: Callable[[Resource], object]) -> None:
+    def _lists(self, resource: Resource) -> Sequence[str]:
+        """Return the namespaces of which there is a list each; "" = all in one."""
+        if not (self._namespaces and resource.namespaced) or resource in self._whole:
+            return [""]
+        return self._namespaces
+
+    def list_all(self, take: Take, forget: Callable[[Resource, str], object]) -> None:
         """Read the first lists in this thread. ``forget`` is called with what cannot be read. Raises
         ClusterError, also if nodes or pods cannot be read."""
         reader = self._connect()
         for resource, unknown in self.resources.items():
-            try:
-                self._versions[resource] = read_list(reader, resource, take)
-            except Refused as refused:
-                self.unknown.append(say_unread(resource, refused, unknown))
-                forget(resource)
+            if self._namespaces and resource in self._whole and resource not in NEEDED:
+                try:
+                    reader.get(list_path(resource), {"limit": "1"})
+                except Refused:
+                    self._whole.discard(resource)
+                    self.unknown.append(say_elsewhere(resource, unknown))
+            for namespace in self._lists(resource):
+                try:
+                    self._versions[resource, namespace] = read_list(reader, resource, take, namespace)
+                except Refused as refused:
+                    said = say_unread(resource, refused, unknown)
+                    self.unknown.append(f"{namespace}: {said}" if namespace else said)
+                    forget(resource, namespace)
 
     def leave_out(self, resource: str) -> None:
         """Do not follow a resource, as not all fits."""
@@ -97,10 +130,13 @@ class ClusterFollower:
     def start(self) -> None:
         """Watch from the first lists on."""
         for resource in self.resources:
-            version = self._versions.get(resource, "")
-            follower = _ResourceFollower(self._connect(), resource, version, self.inbox, self._stopping)
-            self.followers.append(follower)
-            follower.start()
+            for namespace in self._lists(resource):
+                version = self._versions.get((resource, namespace), "")
+                follower = _ResourceFollower(
+                    self._connect(), resource, version, self.inbox, self._stopping, namespace=namespace
+                )
+                self.followers.append(follower)
+                follower.start()
         self.pulse.start()
 
     def stop(self) -> None:
@@ -130,18 +166,18 @@ class ClusterFollower:
         return f"{first.resource.plural}: {first.trouble}{more}"
 
 
-def read_list(reader: ClusterReader, resource: Resource, take: Take) -> str:
-    """Read a list, and return its resourceVersion. Raises ClusterError."""
+def read_list(reader: ClusterReader, resource: Resource, take: Take, namespace: str = "") -> str:
+    """Read a list, and return its resourceVersion. ``namespace``: "" = all. Raises ClusterError."""
     version = ""
 
     def take_page(page: bytes) -> None:
         nonlocal version
         version, objects = read_page(page)
-        take(Message("PAGE", resource, objects))
+        take(Message("PAGE", resource, objects, namespace=namespace))
 
-    begin = partial(take, Message("BEGUN", resource))
-    list_pages(reader, list_path(resource), begin, take_page, FIELD_SELECTORS.get(resource, ""))
-    take(Message("ENDED", resource))
+    begin = partial(take, Message("BEGUN", resource, namespace=namespace))
+    list_pages(reader, list_path(resource, namespace), begin, take_page, FIELD_SELECTORS.get(resource, ""))
+    take(Message("ENDED", resource, namespace=namespace))
     return version
 
 
@@ -156,12 +192,15 @@ class _ResourceFollower(threading.Thread):
         version: str,
         inbox: "Queue[Message]",
         stopping: threading.Event,
+        *,
+        namespace: str,
     ) -> None:
         """``version``: of the first list; "" = there was none."""
         super().__init__(name=f"follow {resource.plural}", daemon=True)
         self._reader = reader
         self.resource = resource
         self.version = version
+        self._namespace = namespace
         self._inbox = inbox
         self._stopping = stopping
         self._failures = 0
@@ -175,7 +214,7 @@ class _ResourceFollower(threading.Thread):
         while not self._stopping.is_set():
             try:
                 if not self.version:
-                    self.version = read_list(self._reader, self.resource, self._put)
+                    self.version = read_list(self._reader, self.resource, self._put, self._namespace)
                     self._recovered()
                 self._watch()
             except Refused as refused:
@@ -199,7 +238,7 @@ class _ResourceFollower(threading.Thread):
             "fieldSelector": FIELD_SELECTORS.get(self.resource, ""),
         }
         given = {name: value for name, value in query.items() if value}
-        for text in self._reader.watch(list_path(self.resource), given, SILENCE_SECONDS):
+        for text in self._reader.watch(list_path(self.resource, self._namespace), given, SILENCE_SECONDS):
             if self._stopping.is_set():
                 return
             self._recovered()

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from typing import Final
+from urllib.parse import quote
 
 from schedviz.real_cluster.errors import ClusterError, Refused
 from simulator.apiserver import resources
@@ -72,6 +73,8 @@ FOLLOWED: Final[dict[Resource, str]] = {
 simulation read, and the Events of the scheduler. The ClusterRole of the Helm chart names the same ones."""
 
 
+ROOM: Final = (PODS, _resource("persistentvolumeclaims"), _resource("resourceclaims.resource.k8s.io"))
+"""The resources of all namespaces that say what room the nodes have."""
 FIELD_SELECTORS: Final = {
     PODS: "status.phase!=Succeeded,status.phase!=Failed",
     _resource("events"): "involvedObject.kind=Pod",
@@ -97,12 +100,8 @@ def say_elsewhere(resource: Resource, unknown: str) -> str:
     return f"{resource.plural} of other namespaces (forbidden): {unknown}"
 
 
-def list_path(resource: Resource) -> str:
-    """Return the path of the list of all objects, of all namespaces."""
+def list_path(resource: Resource, namespace: str = "") -> str:
+    """Return the path of a list. ``namespace``: of the objects; "" = all."""
     prefix = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
-    return f"{prefix}/{resource.plural}"
-
-
-def namespaced_path(resource: Resource, namespace: str) -> str:
-    prefix, _, plural = list_path(resource).rpartition("/")
-    return f"{prefix}/namespaces/{namespace}/{plural}"
+    within = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+    return f"{prefix}{within}/{resource.plural}"

@@ -4,6 +4,7 @@ They are redacted as by an import. Of pods only what the simulation reads is dec
 template share its spec (:mod:`simulator.dumps.listed_objects`). Of Events only those of schedulers are kept.
 """
 
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -24,6 +25,11 @@ SCHEDULING_REASONS: Final = frozenset({"Scheduled", "FailedScheduling", "Preempt
 EVENT_FIELDS: Final = (
     *("involvedObject", "related", "reason", "message", "type", "action", "count", "series"),
     *("firstTimestamp", "lastTimestamp", "eventTime", "source", "reportingComponent", "reportingInstance"),
+)
+PLACED_BY: Final = ("affinity", "nodeSelector", "topologySpreadConstraints", "schedulingGroup")
+"""The fields of the spec of a pod that chose its node, and take no room there."""
+ROOM_METADATA: Final = (
+    *("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
 )
 HEARTBEAT: Final = "lastHeartbeatTime"
 """The field of a node's conditions that changes every few minutes, and that no rule reads."""
@@ -122,16 +128,23 @@ def _decode(data: bytes, kind: Any) -> Any:
 class FollowedObjects(ListedObjects):
     """Reads the objects. It holds none, but the specs of the templates that it has seen."""
 
-    def __init__(self, now: Micros, salt: bytes, features: Features) -> None:
+    def __init__(
+        self, now: Micros, salt: bytes, features: Features, namespaces: Collection[str] = ()
+    ) -> None:
+        """``namespaces``: of the pods that are read whole; none = all. Of others only their room is."""
         super().__init__(now, salt, features)
+        self._namespaces = namespaces
         self.features = features
         self._pod: Any = prepared(_POD)
 
     def read(self, resource: Resource, data: bytes) -> Manifest | None:
-        """Return an object as it is stored; None for an Event that is not kept, and for an object that the
-        import would refuse (``report``). Raises ListFault."""
+        """Return an object as it is stored; None for what is not kept, and for an object that the import
+        would refuse (``report``). Raises ListFault."""
         if resource == PODS:
-            return self._read_pod(_decode(data, self._pod))
+            pod = self._read_pod(_decode(data, self._pod))
+            if pod is None or not self._namespaces or pod["metadata"]["namespace"] in self._namespaces:
+                return pod
+            return _only_room(pod)
         manifest = _decode(data, Manifest)
         if resource.id == EVENTS:
             return _read_event(manifest)
@@ -170,3 +183,12 @@ def _read_event(event: Manifest) -> Manifest | None:
     kept = {field: event[field] for field in EVENT_FIELDS if event.get(field) is not None}
     metadata = redact_metadata(event.get("metadata") or {}, lambda _: None)
     return {"apiVersion": "v1", "kind": "Event", "metadata": metadata, **kept}
+
+
+def _only_room(pod: Manifest) -> Manifest | None:
+    """Return a pod with what it takes of its node, and what preemption compares; None if it has no node."""
+    spec = {field: value for field, value in pod["spec"].items() if field not in PLACED_BY}
+    if not spec.get("nodeName"):
+        return None
+    metadata = {field: value for field, value in pod["metadata"].items() if field in ROOM_METADATA}
+    return {**pod, "metadata": metadata, "spec": spec}

@@ -28,7 +28,7 @@ from tests.access.conftest import new_client
 from tests.chart import manifests
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
-from tests.mirror.conftest import TOKEN, Start
+from tests.mirror.conftest import TOKEN, Mirror, Start
 from tests.mirror.proxy import Proxy
 from tests.waiting import eventually
 
@@ -389,6 +389,61 @@ def test_it_goes_on_without_what_is_forbidden(world: World, start: Start, proxy:
     mirror = start().sandbox.meta().mirror
     assert mirror
     assert [each.partition(" ")[0] for each in mirror.unknown] == ["namespaces", "poddisruptionbudgets"]
+
+
+@pytest.mark.parametrize("all_pods", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_of_other_namespaces_only_the_room_that_their_pods_take_is_followed(
+    *,
+    world: World,
+    proxy: Proxy,
+    store: Store,
+    cluster_at: Callable[[str], Cluster],
+    sandbox_name: str,
+    all_pods: bool,
+) -> None:
+    """Where their pods may not be listed, nothing of them is, and no decision is judged."""
+
+    def within(namespace: str, name: str, **spec: Any) -> Manifest:
+        made = pod(name, **spec)
+        made["metadata"] |= {"namespace": namespace, "labels": {"app": "a"}}
+        return made
+
+    namespaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "bank")
+    ]
+    world.create(node("n0"), *namespaces, within("shop", "a"), within("bank", "a"))
+    world.slice()
+    world.create(within("shop", "large", cpu="99"), within("bank", "large", cpu="99"))
+    world.slice()
+    proxy.allows = lambda _, path: all_pods or "/namespaces/" in path or not path.endswith("/pods")
+    cluster = cluster_at(proxy.address)._replace(namespaces=("shop",), all_pods=all_pods)
+    mirror = Mirror(store, sandbox_name, cluster)
+    try:
+        eventually(mirror.follows, "the mirror follows")
+        pods = {
+            key for key in ("shop/a", "shop/large", "bank/a", "bank/large") if mirror.sandbox.get("pods", key)
+        }
+        assert pods == {"shop/a", "shop/large"} | ({"bank/a"} if all_pods else set())
+        world.create(within("shop", "b"), within("bank", "b"))
+        world.slice()
+        eventually(lambda: mirror.sandbox.get("pods", "shop/b"), "it follows")
+        if all_pods:
+            other = eventually(lambda: mirror.sandbox.get("pods", "bank/b"), "its room is followed")
+            assert "labels" not in other["metadata"]
+            assert other["spec"]["nodeName"] == "n0"
+
+            def judged() -> list[str]:
+                events = [event for _, event in mirror.sandbox.trace_tail(100)]
+                return [event.pod for event in events if isinstance(event, BindingJudged)]
+
+            eventually(lambda: judged() == ["shop/b"], "the binding is judged, and no other")
+        meta = mirror.sandbox.meta().mirror
+        assert meta
+        said = "other namespaces (not asked for)" if all_pods else "pods of other namespaces (forbidden)"
+        assert [each.partition(":")[0] for each in meta.unknown] == [said]
+        assert {path for _, path, _ in proxy.asked if "bank" in path} == set()
+    finally:
+        mirror.stop()
 
 
 @pytest.mark.parametrize("plural", ["pods", pytest.param("nodes", marks=pytest.mark.long)])

@@ -60,6 +60,12 @@ class Command(up.Command):
             "--name", default="", metavar="NAME", help="of the sandbox; by default that of the context"
         )
         parser.add_argument(
+            "--namespaces",
+            default="",
+            metavar="NAME,...",
+            help="follow only these; of the pods of others only the room that they take on nodes is kept",
+        )
+        parser.add_argument(
             "--request-timeout",
             default=TIMEOUT,
             metavar="DURATION",
