@@ -1,8 +1,6 @@
 """Changes the configuration of a sandbox's scheduler, its feature gates, and whether it stands down."""
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
 
 from django.conf import settings
 from msgspec import UNSET
@@ -11,7 +9,8 @@ from msgspec.structs import replace as replace_fields
 from schedviz.api.admitted_write import notify
 from schedviz.store import Commit, Meta, NoSandbox, Sandbox
 from simulator.api import Manifest
-from simulator.apiserver.status import Cause, Invalid, NotFound, invalid
+from simulator.apiserver.status import Cause, Invalid, NotFound
+from simulator.apiserver.value_causes import with_value
 from simulator.config import ConfigError
 from simulator.plugins.registry import load, profiles
 from simulator.recording import Entry
@@ -19,15 +18,6 @@ from simulator.scheduler.extender_http import HttpTransport
 from simulator.trace import SchedulerConfigured
 from simulator.versions.feature_gates import FeatureGateError
 from simulator.versions.features import Features
-
-_PATH_STEPS: Final = re.compile(r"[^.\[\]]+")
-"""A field, or the number of an item, in a path."""
-_REASONS: Final = {
-    "Required value": "FieldValueRequired",
-    "Duplicate value": "FieldValueDuplicate",
-    "unknown field": "FieldValueInvalid",
-}
-"""Beginning of a message -> the reason of its cause. Such a message has the value, or there is none."""
 
 
 def check_configuration(configuration: Manifest | None, name: str, features: Features) -> None:
@@ -38,23 +28,6 @@ def check_configuration(configuration: Manifest | None, name: str, features: Fea
     except ConfigError as error:
         causes = [with_value(configuration or {}, path, message) for path, message in error.causes]
         raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", name, causes) from None
-
-
-def with_value(document: Manifest, path: str, problem: str) -> Cause:
-    """Return the cause for a refused field of a document, with its value if it is not a list or a mapping, as
-    kube-scheduler writes it."""
-    for kind, reason in _REASONS.items():
-        if problem.startswith(kind):
-            return Cause(path, problem, reason)
-    value: Any = document
-    for part in _PATH_STEPS.findall(path):
-        if isinstance(value, list):
-            value = value[int(part)] if part.isdecimal() and int(part) < len(value) else None
-        else:
-            value = value.get(part) if isinstance(value, dict) else None
-    if isinstance(value, str | int | float) and not problem.startswith("Invalid value"):
-        return invalid(path, value, problem)
-    return Cause(path, problem)
 
 
 def checked_features(meta: Meta, gates: Mapping[str, bool] | None) -> Features:

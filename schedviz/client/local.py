@@ -13,6 +13,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import Cause, Invalid, NotFound
+from simulator.apiserver.value_causes import with_value
 from simulator.config import ConfigError
 from simulator.explanation import Explanation, explain_pod
 from simulator.memory_sandbox import MemorySandbox, SandboxOptions
@@ -106,17 +107,17 @@ class LocalSandbox(Sandbox):
         self._do(lambda memory: memory.delete(resource, key, grace_seconds=grace_seconds))
 
     def _configure(self, config: Manifest | None) -> None:
-        self._restart(lambda memory: memory.configure(config))
+        self._restart(lambda memory: memory.configure(config), config)
 
     def _set_gates(self, gates: dict[str, bool]) -> None:
         self._restart(lambda memory: memory.set_gates(gates))
 
-    def _restart(self, act: Act) -> None:
+    def _restart(self, act: Act, config: Manifest | None = None) -> None:
         try:
             self._do(act)
             return
         except ConfigError as error:
-            causes = [Cause(path, message) for path, message in error.causes]
+            causes = [with_value(config or {}, path, message) for path, message in error.causes]
         except FeatureGateError as error:
             causes = [Cause("featureGates", str(error))]
         raise Invalid("KubeSchedulerConfiguration", "kubescheduler.config.k8s.io", self.name, causes)

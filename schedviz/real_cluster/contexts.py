@@ -8,6 +8,7 @@ import msgspec
 import yaml
 
 from schedviz.real_cluster.errors import ClusterError
+from simulator.kernel.prepared_types import prepared
 
 DEFAULT_FILE: Final = "~/.kube/config"
 FILE_AT_MOST: Final = 8 << 20
@@ -59,7 +60,7 @@ def _read_file(path: Path) -> _Kubeconfig:
         if path.stat().st_size > FILE_AT_MOST:
             raise ClusterError(f"kubeconfig {path}: it has more than {FILE_AT_MOST >> 20} MiB")
         content = yaml.load(path.read_bytes(), yaml.CSafeLoader)
-        return msgspec.convert(content or {}, _Kubeconfig)
+        return msgspec.convert(content or {}, prepared(_Kubeconfig))
     except OSError as failure:
         raise ClusterError(f"kubeconfig {path}: {failure.strerror or failure}") from None
     # What is wrong is not repeated: a message of these would quote the file.

@@ -13,6 +13,7 @@ from redis import Redis
 
 from schedviz.store.keys import PREFIX
 from schedviz.store.store import NAME_AT_MOST
+from simulator.kernel.prepared_types import prepared
 
 WANTED: Final = f"{PREFIX}:connected-mirrors"
 """The key of a hash: name of a mirror -> JSON of a ConnectedMirror."""
@@ -98,7 +99,7 @@ class ConnectedMirrors:
     def offered(self) -> OfferedContexts | None:
         """Return the contexts that can be connected; None = nobody offers any."""
         stored = cast("bytes | None", self._redis.get(OFFERED))
-        return None if stored is None else msgspec.json.decode(stored, type=OfferedContexts)
+        return None if stored is None else msgspec.json.decode(stored, type=prepared(OfferedContexts))
 
     def connect(self, mirror: ConnectedMirror) -> bool:
         """Want a mirror, also again. False: there are MIRRORS_AT_MOST already."""
@@ -112,16 +113,18 @@ class ConnectedMirrors:
     def wanted(self) -> dict[str, ConnectedMirror]:
         """Return the mirrors that are wanted, by name."""
         stored = cast("Mapping[bytes, bytes]", self._redis.hgetall(WANTED))
-        found = (msgspec.json.decode(each, type=ConnectedMirror) for each in stored.values())
+        found = (msgspec.json.decode(each, type=prepared(ConnectedMirror)) for each in stored.values())
         return {each.name: each for each in sorted(found, key=lambda each: each.asked)}
 
     def find(self, name: str) -> ConnectedMirror | None:
         stored = cast("bytes | None", self._redis.hget(WANTED, name))
-        return None if stored is None else msgspec.json.decode(stored, type=ConnectedMirror)
+        return None if stored is None else msgspec.json.decode(stored, type=prepared(ConnectedMirror))
 
     def progress(self, name: str) -> MirrorProgress:
         stored = cast("bytes | None", self._redis.hget(PROGRESS, name))
-        return MirrorProgress() if stored is None else msgspec.json.decode(stored, type=MirrorProgress)
+        return (
+            MirrorProgress() if stored is None else msgspec.json.decode(stored, type=prepared(MirrorProgress))
+        )
 
     def note(self, name: str, progress: MirrorProgress) -> None:
         """Note how a mirror goes, while it is wanted."""

@@ -147,6 +147,11 @@ def test_a_sandbox_is_created_run_read_and_deleted(
     assert api.send("GET", f"{led}/pods/default/web/explanation")[1]["preemptor"] == "default/urgent"
     assert api.send("POST", preventions)[1]["state"] == "waiting"
     assert api.send("GET", preventions)[1]["preventions"] == []
+    files = {"arrivals": "time,name,cpu,memory\n0,a,1,1Gi\n", "nodes": "name,cpu,memory\nn1,4,8Gi\n"}
+    status, played = api.send("POST", "/api/played", files)
+    assert (status, played["state"]) == (202, "waiting")
+    assert api.send("GET", f"/api/played/{played['id']}")[1]["id"] == played["id"]
+    assert api.send("DELETE", f"/api/played/{played['id']}")[0] == 200
     api.send("GET", "/api/openapi.json")
     document = api.document["paths"]
     assert api.used == {

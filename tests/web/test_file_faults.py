@@ -9,13 +9,14 @@ import yaml
 from django.conf import settings
 from django.utils.translation import override
 
-from schedviz.api.schedulers import check_configuration, with_value
+from schedviz.api.schedulers import check_configuration
 from schedviz.web.reasons.faults import Explanation, explain_cause
 from schedviz.web.reasons.file_rules import FILES
 from schedviz.web.reasons.yaml_faults import explain_file
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import Cause, Invalid, StatusError
+from simulator.apiserver.value_causes import with_value
 from simulator.arrivals.read import read_file
 from simulator.commands.play import refuse_more
 from simulator.dumps.dump import Dump

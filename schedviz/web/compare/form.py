@@ -8,7 +8,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from schedviz import bundled_scenarios
-from schedviz.api.schedulers import with_value
 from schedviz.jobs.comparison_job import RECORDED, ComparisonRequest, RequestedSide, WorkloadSource
 from schedviz.store import NoSandbox, Store, Unreadable
 from schedviz.web.forms.all_faults import Fault, faults_of
@@ -19,6 +18,7 @@ from simulator.api import SECOND, Manifest
 from simulator.apiserver.manifest import ManifestError, parse_documents, parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import Cause, StatusError
+from simulator.apiserver.value_causes import with_value
 from simulator.command_line.version_options import parse_gates
 from simulator.commands.run import START
 from simulator.config import ConfigError
