@@ -51,7 +51,7 @@ def test_the_log_has_the_verdict_in_the_line_of_its_act_and_says_why_when_it_is_
     [(act, why)] = shown()
     assert not why
     picture.trace_event(2, DIFFERS)
-    assert shown() == [(f"{act} Verdict: differs.", WHY)]
+    assert shown() == [(f"Verdict differs: {act}", WHY)]
     [line] = log.lines(picture)
     assert line.tone == "warn"
     assert log.lines(picture) is log.lines(picture)

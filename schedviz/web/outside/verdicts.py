@@ -63,9 +63,9 @@ def replaced_sentence(base: str, event: trace.VictimReplaced) -> SafeString:
 
 
 def with_verdict(act: SafeString, verdict: AnyVerdict) -> SafeString:
-    """Return the sentence of an act with the verdict on it, in a word."""
+    """Return the sentence of an act behind the verdict on it, in a word: a long line is cut at its end."""
     return format_html(
-        gettext("{} Verdict: {}."), act, format_html("<b>{}</b>", gettext(VERDICTS[verdict.verdict]))
+        gettext("Verdict {}: {}"), format_html("<b>{}</b>", gettext(VERDICTS[verdict.verdict])), act
     )
 
 
