@@ -21,7 +21,9 @@ from simulator.objects.pod import Pod
 from simulator.scheduler.pod_group_algorithm import GroupCycle
 from simulator.scheduler.schedule_result import enough_feasible_nodes
 
-_OF_ONE_NODE: Final = frozenset(("NodeUnschedulable", "NodeName", "TaintToleration", "NodeResourcesFit"))
+_OF_ONE_NODE: Final = frozenset(
+    ("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodeResourcesFit")
+)
 """Filter plugins that read only the pod and the node with its pods."""
 _GANG_SCHEDULING: Final = "GangScheduling"
 _OWN_PLUGINS: Final = "simulator.plugins."
@@ -141,11 +143,14 @@ def room_of(cycle: GroupCycle) -> GroupRoom | None:
 
 def _largest(pods: Sequence[Pod]) -> Pod | None:
     """Return the pod that requests at least as much of all as each other one; None if there is none, or if
-    they tolerate other taints."""
+    they accept other nodes."""
 
     def covers(pod: Pod, other: Pod) -> bool:
         return all(pod.requests.get(name, 0) >= amount for name, amount in other.requests.items())
 
-    if any(pod.tolerations != pods[0].tolerations for pod in pods):
+    def accepted(pod: Pod) -> tuple[object, ...]:
+        return pod.tolerations, pod.spec.get("nodeSelector"), pod.spec.get("affinity")
+
+    if any(accepted(pod) != accepted(pods[0]) for pod in pods):
         return None
     return next((pod for pod in pods if all(covers(pod, other) for other in pods)), None)

@@ -309,7 +309,9 @@ def contested(seed: int) -> bytes:
         found.create(*(priority_class(name, 100 * i) for i, name in enumerate(CLASSES)))
         for i in range(6):
             kind: dict[str, Any] = {"unschedulable": True} if i == 5 else {}
-            found.create(node(f"n{i}", cpu=pick.choice(["3", "4", "6"]), **kind))
+            made = node(f"n{i}", cpu=pick.choice(["3", "4", "6"]), **kind)
+            made["metadata"]["labels"] = {"pool": "b" if i == 4 else "a"}
+            found.create(made)
         found.create(group("old", 3, disruptionMode="PodGroup", priorityClassName="middle"))
         found.create(*(member(f"old-{i}", "old", "1", priorityClassName="middle") for i in range(3)))
         found.run(2)
@@ -324,6 +326,7 @@ def contested(seed: int) -> bytes:
         gang = [member(f"train-{i}", "train", cpu, priorityClassName="high") for i, cpu in enumerate(sizes)]
         for each in gang:
             each["metadata"]["labels"] = {"app": "x"}
+            each["spec"]["nodeSelector"] = {"pool": "a"} if seed % 5 < 2 else {}
         found.create(group("train", pick.choice([None, 3, 5]), priorityClassName="high"), *gang)
         found.run(40)
         return msgspec.json.encode(found.trace)
