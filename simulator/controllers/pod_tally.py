@@ -9,6 +9,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.daemon_placement import target_node_name
 from simulator.controllers.job_tracking import has_tracking_finalizer
 from simulator.controllers.pods import FINISHED_PHASES, available_at, revision_label
+from simulator.objects.labels import Selector
 from simulator.objects.metadata import is_terminating, labels_of
 from simulator.objects.status import phase_of
 
@@ -86,12 +87,18 @@ class PodTally:
         """No pod has become ready later."""
         self._pods: dict[PodState, dict[str, PodFacts]] = {}
         """The pods in each state, by key."""
+        self._selector: Selector | None = None
+        self._unmatched: set[Labels] = set()
+        """The labels of pods that the selector does not match, or that were not compared with it yet."""
 
     def __bool__(self) -> bool:
         return bool(self._pods)
 
     def add(self, key: str, facts: PodFacts) -> None:
-        self.labels[facts.labels, facts.state.active] += 1
+        labels = facts.labels, facts.state.active
+        if labels not in self.labels and (facts.labels, not facts.state.active) not in self.labels:
+            self._unmatched.add(facts.labels)
+        self.labels[labels] += 1
         self._pods.setdefault(facts.state, {})[key] = facts
         self.latest_ready = max(self.latest_ready, facts.ready_since or 0)
 
@@ -101,6 +108,8 @@ class PodTally:
         self.labels[labels] -= 1
         if not self.labels[labels]:
             del self.labels[labels]
+            if (facts.labels, not facts.state.active) not in self.labels:
+                self._unmatched.discard(facts.labels)
         pods = self._pods[facts.state]
         del pods[key]
         if not pods:
@@ -109,6 +118,15 @@ class PodTally:
     def count(self, wanted: IsWanted) -> int:
         """Return the number of pods in the wanted states."""
         return sum(len(pods) for state, pods in self._pods.items() if wanted(state))
+
+    def all_match(self, selector: Selector) -> bool:
+        """Return whether the selector matches all pods. If it is that of the last call, only new labels are
+        compared."""
+        if selector != self._selector:
+            self._selector = selector
+            self._unmatched = {labels for labels, _ in self.labels}
+        self._unmatched = {labels for labels in self._unmatched if not selector.matches(dict(labels))}
+        return not self._unmatched
 
     def facts(self, wanted: IsWanted = lambda state: True) -> list[PodFacts]:
         """Return the pods in the wanted states, in the order in which they were observed."""

@@ -2,7 +2,8 @@
 (pkg/controller/statefulset/stateful_set_control.go)."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.client.world import CreateFailed
@@ -14,7 +15,7 @@ from simulator.controllers.controller_revisions import (
     sync_update_revision,
     template_of,
 )
-from simulator.controllers.pod_tally import PodFacts, count_available
+from simulator.controllers.pod_tally import PodFacts, PodTally, count_available
 from simulator.controllers.pods import REVISION_LABEL, pod_from_template
 from simulator.controllers.stateful_claims import (
     claim_from_template,
@@ -30,7 +31,6 @@ from simulator.objects.metadata import (
     namespace_of,
     namespace_of_key,
     object_key,
-    uid_of,
 )
 from simulator.objects.numbers import whole_number
 from simulator.objects.owner_references import owner_uids
@@ -40,6 +40,8 @@ from simulator.objects.volumes import PVCS
 STATEFUL_SETS = "statefulsets.apps"
 MAX_WRITTEN = 200
 """The most pods created or deleted by one sync, each in a commit of its own; the next sync does the rest."""
+NAMES: Final = 20_000
+"""The most names of pods whose parts are kept."""
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
@@ -63,19 +65,21 @@ class StatefulSetController(WorkloadController):
         their labels alone."""
         if manifest["kind"] != "Pod":
             return True
-        parent, _, _ = name_of(manifest).rpartition("-")
-        return parent == name_of(owner) and ordinal_of(manifest) >= 0
+        parent, ordinal = parent_and_ordinal(name_of(manifest))
+        return parent == name_of(owner) and ordinal >= 0
+
+    def may_own_all(self, owner: Manifest, pods: PodTally) -> bool:
+        return all(self.may_own(owner, pod.manifest) for pod in pods.facts())
 
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest):
             return
-        claimed = self.claim(manifest)
+        claimed = self.claim_pods(manifest)
         update = sync_update_revision(self, manifest, HASH_LABEL)
         if claimed is None or update is None:
             return
         current = self._current_revision(manifest, update)
-        owned = self._ownership.pods_of(uid_of(manifest)).facts()
-        pods = {ordinal_of(pod.manifest): pod for pod in owned}
+        pods = {parent_and_ordinal(name_of(pod.manifest))[1]: pod for pod in claimed.facts()}
         self._update_claim_owners(manifest, pods)
         try:
             if self._scale_up(manifest, pods, current, update) and self._scale_down(manifest, pods):
@@ -231,10 +235,13 @@ class StatefulSetController(WorkloadController):
             self.enqueue(key, next_available)
 
 
-def ordinal_of(pod: Manifest) -> int:
-    """Return the number at the end of the pod's name; -1 without one (getOrdinal)."""
-    number = whole_number(name_of(pod).rpartition("-")[2])
-    return -1 if number is None else number
+@lru_cache(NAMES)
+def parent_and_ordinal(pod: str) -> tuple[str, int]:
+    """Return the parts of a pod's name; the ordinal is -1 without a number at the end
+    (getParentNameAndOrdinal)."""
+    parent, _, end = pod.rpartition("-")
+    number = whole_number(end)
+    return parent, -1 if number is None else number
 
 
 def _start(manifest: Manifest) -> int:

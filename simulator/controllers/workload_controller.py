@@ -74,7 +74,8 @@ class WorkloadController(Controller):
         selector = label_selector(owner["spec"].get("selector"))
         settled = (
             selector is not None
-            and all(selector.matches(dict(labels)) for labels, _ in tally.labels)
+            and tally.all_match(selector)
+            and self.may_own_all(owner, tally)
             and not any(active and selector.matches(dict(labels)) for labels, active in orphans.labels)
         )
         return tally if settled or self.claim(owner) is not None else None
@@ -112,6 +113,10 @@ class WorkloadController(Controller):
 
     def may_own(self, owner: Manifest, manifest: Manifest) -> bool:
         """Whether ``owner`` may control an object whose labels match its selector."""
+        return True
+
+    def may_own_all(self, owner: Manifest, pods: PodTally) -> bool:
+        """Whether it may control all of these pods."""
         return True
 
 
