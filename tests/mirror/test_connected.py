@@ -51,6 +51,7 @@ def kubeconfig(
     monkeypatch.setenv("REDIS_URL", store.redis_url)
 
 
+@pytest.mark.long
 async def test_a_connected_cluster_leads_to_its_page_and_its_credentials_stay_in_the_process(
     kubeconfig: None, store: Store, sandbox_name: str
 ) -> None:

@@ -21,6 +21,7 @@ from schedviz.rooms.room import Member, Room
 from schedviz.rooms.work import Work
 from schedviz.store import Clock, Failure, Meta, Sandbox, Store, codec
 from schedviz.store.archive import Chapter
+from schedviz.store.connected_mirrors import ConnectedMirror
 from schedviz.store.keys import Keys
 from schedviz.store.recording import recording_lines
 from schedviz.store.schema import VERSION
@@ -50,7 +51,7 @@ STORED: tuple[Any, ...] = (
     # of a sandbox
     *(Entry, AnyEvent, Decision, UnderWay, Pipeline, QueuePlace, Failure, Meta, Clock, Chapter, AccessRecord),
     # of all else
-    *(Room, Member, Work, Progress, Solution, Question, ComparisonJob, Applied),
+    *(Room, Member, Work, Progress, Solution, Question, ComparisonJob, Applied, ConnectedMirror),
 )
 """The types that processes of both versions write and read."""
 
