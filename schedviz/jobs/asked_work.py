@@ -9,7 +9,10 @@ from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.job_turns import JobTurns, Work
 from schedviz.store import Sandbox, Store
 from schedviz.store.bounds import TRACE_LENGTH
-from simulator.questions.answer import Answer, AskedCluster
+from simulator.api import Manifest
+from simulator.objects.metadata import key_of
+from simulator.questions.answer import Answer, AskedCluster, AskedQuestion
+from simulator.questions.ask import AnyAnswer
 from simulator.questions.evictions import EvictionsAnswer, evictions_of_trace, owners_of, sum_evictions
 from simulator.questions.fields import begin_question
 
@@ -23,21 +26,34 @@ SHOWN_AFTER: Final = 4.0
 put an answer together takes some tenths of a second at 5,000 nodes."""
 
 
+READ_AT_ONCE: Final = 500
+"""Objects that are read between two times at which the work can be stopped."""
+
+
 class _AskedWork:
-    """The objects are read by the first step, so that the job is seen to run."""
+    """The objects are read by the first steps, so that the job is seen to run and can be stopped."""
 
     def __init__(self, sandbox: Sandbox, job: AskedJob) -> None:
-        meta = sandbox.meta()
-        objects, _ = sandbox.list_all()
-        self._question = begin_question(
-            AskedCluster(objects, meta.config, meta.features(), meta.seed, sandbox.now()), job.fields
-        )
+        self._sandbox, self._fields = sandbox, job.fields
+        self._question: AskedQuestion[AnyAnswer] | None = None
 
     def run(self) -> Iterator[float]:
-        return self._question.run()
+        """Raises BadQuestion, ConfigError."""
+        meta, now = self._sandbox.meta(), self._sandbox.now()
+        objects: dict[str, dict[str, Manifest]] = {}
+        for resource, found in self._sandbox.iterate_all().items():
+            read = objects[resource] = {}
+            for manifest in found:
+                read[key_of(manifest)] = manifest
+                if len(read) % READ_AT_ONCE == 0:
+                    yield 0.0
+        cluster = AskedCluster(objects, meta.config, meta.features(), meta.seed, now)
+        self._question = begin_question(cluster, self._fields)
+        yield from self._question.run()
 
-    def result(self) -> Answer:
-        return self._question.answer()
+    def result(self) -> Answer | None:
+        """None: the objects are still read."""
+        return None if self._question is None else self._question.answer()
 
 
 class _SummedEvictions:
@@ -60,7 +76,7 @@ def asked_turns(store: Store) -> JobTurns[AskedJob]:
 
 
 def begin_asked(store: Store, job: AskedJob) -> Work:
-    """Raises BadQuestion, ConfigError, NoSandbox."""
+    """Raises NoSandbox."""
     sandbox = store.sandbox(job.sandbox)
     if job.fields.question == "evictions":
         return _SummedEvictions(sandbox)

@@ -13,12 +13,13 @@ import msgspec
 
 from schedviz.kubectl_plugin.assumptions import Assumptions
 from schedviz.kubectl_plugin.options import add_connection, add_scheduler, open_reader
-from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects, without_collections
+from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects
 from schedviz.web.picture.records import PodRecord, pod_record
 from schedviz.web.queue.pending import CauseView, PendingView, present_pending
 from simulator.api import Manifest, Micros
 from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError
+from simulator.command_line.garbage import without_collections
 from simulator.command_line.output import print_json, print_lines
 from simulator.command_line.tables import align_columns
 from simulator.objects.metadata import namespace_of_key

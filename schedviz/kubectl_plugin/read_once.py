@@ -1,10 +1,8 @@
 """The cluster with its scheduler, as the options say, for one answer."""
 
 import argparse
-import gc
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from schedviz.kubectl_plugin.assumptions import Assumptions, name_gates
@@ -92,13 +90,3 @@ def read_objects(
 
 def now() -> Micros:
     return int(time.time()) * SECOND
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Collect no garbage meanwhile: of a million objects that all stay, it finds none and takes seconds."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -13,12 +13,13 @@ import msgspec
 from schedviz.kubectl_plugin.assumptions import Assumptions
 from schedviz.kubectl_plugin.options import add_connection, add_scheduler, open_reader
 from schedviz.kubectl_plugin.pending import present_waiting
-from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects, without_collections
+from schedviz.kubectl_plugin.read_once import Scheduler, now, read_objects
 from schedviz.real_cluster.cluster import read_pod
 from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError
+from simulator.command_line.garbage import without_collections
 from simulator.command_line.output import print_json, print_lines
 from simulator.command_line.pod_file import AskedPod, describe_state
 from simulator.commands import explain, whatif

@@ -18,7 +18,7 @@ from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.served_features import served_features
 from simulator.apiserver.status import Cause
-from simulator.apiserver.validation import validate
+from simulator.apiserver.validation import validate, validate_metadata
 from simulator.objects.node_status import joined_node
 from simulator.objects.pod_requests import qos_class
 from simulator.objects.timestamps import timestamp
@@ -28,10 +28,15 @@ __all__ = ["READ_OF_PODS", "asked_pod", "complete_restored_pod", "restored"]
 _UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 
-def restored(resource: Resource, found: Manifest, now: Micros) -> tuple[Manifest, list[Cause]]:
+def restored(
+    resource: Resource, found: Manifest, now: Micros, spec: Manifest | None = None
+) -> tuple[Manifest, list[Cause]]:
     """Return an object of another API server as it is stored here, and its faults. ``found`` fits its type,
     and is changed. A node is completed as its kubelet does; a pod is to be completed when all that is read
-    for it is known (:func:`complete_restored_pod`)."""
+    for it is known (:func:`complete_restored_pod`). ``spec``: that of a pod, as it is stored, which is known
+    to have no fault with the annotations that the pod has."""
+    if spec is not None:
+        found["spec"] = spec
     set_defaults(resource, found)
     metadata = found["metadata"]
     if resource.namespaced:
@@ -47,7 +52,7 @@ def restored(resource: Resource, found: Manifest, now: Micros) -> tuple[Manifest
         status = found.setdefault("status", {})
         status.setdefault("phase", "Pending")
         status["qosClass"] = qos_class(found)
-    return found, validate(resource, found)
+    return found, validate(resource, found) if spec is None else validate_metadata(resource, metadata)
 
 
 def complete_restored_pod(pod: Manifest, reader: Reader | Overlay) -> None:

@@ -28,10 +28,18 @@ def validate(resource: Resource, manifest: Manifest, *, is_new: bool = False) ->
     faults = first_causes(chain(strategy.validate(manifest), own))
     if faults and not strategy.validates_metadata:
         return faults
+    return first_causes(chain(_metadata_faults(strategy, manifest["metadata"]), faults))
+
+
+def validate_metadata(resource: Resource, metadata: dict[str, Any]) -> list[Cause]:
+    """Return the faults of the metadata of an object as it is to be stored."""
+    return first_causes(_metadata_faults(strategy_of(resource), metadata))
+
+
+def _metadata_faults(strategy: Strategy, metadata: dict[str, Any]) -> Iterator[Cause]:
     rule = strategy.name_rule_of_new or strategy.name_rule
-    metadata = manifest["metadata"]
-    of_all = validate_object_meta(metadata, rule, namespaced=resource.namespaced)
-    return first_causes(chain(of_all, _finalizers(strategy, metadata), faults))
+    of_all = validate_object_meta(metadata, rule, namespaced=strategy.resource.namespaced)
+    return chain(of_all, _finalizers(strategy, metadata))
 
 
 def validate_updated(

@@ -28,6 +28,7 @@ from simulator.command_line.files import (
     read_duration,
     read_text,
 )
+from simulator.command_line.garbage import without_collections
 from simulator.command_line.output import print_failure, print_json, print_lines, print_progress
 from simulator.command_line.version_options import add_version_options, features_of
 from simulator.commands.clean import import_now, refusal_lines
@@ -37,6 +38,7 @@ from simulator.questions.answer import Answer, AskedCluster, AskedQuestion, BadQ
 from simulator.questions.eviction_events import PodEvent
 from simulator.questions.evictions import Owners, sum_evictions
 from simulator.questions.fields import QuestionFields, begin_question
+from simulator.versions.features import Features
 
 REPORTED_AFTER: Final = 0.2
 """Seconds between two reports of the progress."""
@@ -109,9 +111,10 @@ def run(options: argparse.Namespace) -> int:
 
 def ask(options: argparse.Namespace) -> Answer:
     """Raises InputError."""
-    fields, cluster = read_fields(options), read_asked_cluster(options)
+    fields = read_fields(options)
     try:
-        question = begin_question(cluster, fields)
+        with without_collections():
+            question = begin_question(read_asked_cluster(options), fields)
     except BadQuestion as wrong:
         raise InputError(str(wrong)) from None
     except ConfigError as wrong:
@@ -145,19 +148,26 @@ def run_question(question: AskedQuestion[Answer], seconds: float | None) -> None
 
 
 def read_asked_cluster(options: argparse.Namespace) -> AskedCluster:
-    """Read the objects, redacted as by ``clean``. Invalid ones are reported on stderr. Raises InputError."""
+    """Raises InputError."""
     features = features_of(options.kubernetes, options.feature_gates)
     configuration = read_configuration(options.config)
-    dump = read_dump(options.cluster)
-    with faults_of(options.cluster):
+    return read_cluster(options.cluster, features, configuration, options.seed)
+
+
+def read_cluster(
+    path: Path, features: Features, configuration: Manifest | None = None, seed: int = 0
+) -> AskedCluster:
+    """Read the objects, redacted as by ``clean``. Invalid ones are reported on stderr. Raises InputError."""
+    dump = read_dump(path)
+    with faults_of(path):
         taken = import_now(dump, features)
-    name = file_name(options.cluster)
+    name = file_name(path)
     print_lines((f"{name}: left out: {refused}" for refused in refusal_lines(taken.report)), sys.stderr)
     objects: dict[str, dict[str, Manifest]] = {}
     for change in taken.changes(keep_owners=True):
         assert change.object is not None, "an import only creates objects"
         objects.setdefault(change.resource, {})[change.key] = change.object
-    return AskedCluster(objects, configuration, features, options.seed)
+    return AskedCluster(objects, configuration, features, seed)
 
 
 def _manifests(path: Path) -> list[Manifest]:

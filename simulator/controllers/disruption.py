@@ -3,6 +3,8 @@
 
 Simplified: it uses no scale subresource, so that custom resources that own pods have no scale."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from simulator.api import Manifest
@@ -11,7 +13,7 @@ from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import with_meta_condition
-from simulator.objects.labels import Selector, label_selector
+from simulator.objects.labels import label_selector
 from simulator.objects.metadata import labels_of, namespace_of_key, object_key, uid_of
 from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.owner_references import controller_of
@@ -22,9 +24,10 @@ BUDGETS = "poddisruptionbudgets.policy"
 DEPLOYMENTS, REPLICA_SETS = "deployments.apps", "replicasets.apps"
 SCALED = (DEPLOYMENTS, REPLICA_SETS, "statefulsets.apps", "replicationcontrollers")
 """The resources whose spec.replicas are the expected number of pods."""
-CHANGED_NAMESPACES = ObjectKey(BUDGETS, "")
-"""The entry in the work queue for all budgets of the namespaces where pods or budgets changed: one step syncs
-them all, however many there are."""
+CHANGED_BUDGETS = ObjectKey(BUDGETS, "")
+"""The entry in the work queue for all budgets that changed or whose pods did: one step syncs them all,
+however many there are."""
+Labels = tuple[tuple[str, str], ...]
 
 
 class ScaleUnknown(Exception):
@@ -38,27 +41,54 @@ class DisruptionController(Controller):
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        self._changed_namespaces: set[str] = set()
+        self._changed_budgets: set[str] = set()
+        self._changed_labels: dict[str, set[Labels]] = {}
+        """Namespace -> the labels of pods that changed."""
+        self._by_labels: dict[str, dict[Labels, dict[str, None]]] = {}
+        """Namespace -> labels -> the keys of the pods that have them. Most pods have those of many others."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
-        if not self._world.informer.of(BUDGETS):
-            return
-        if resource == BUDGETS or _pod_fields(old) != _pod_fields(new):
-            self._changed_namespaces.add(namespace_of_key(key))
-            self._queue.add(CHANGED_NAMESPACES)
+        if resource == BUDGETS:
+            self._changed_budgets.add(key)
+        else:
+            before, after = _labels(old), _labels(new)
+            if before != after:
+                self._index(key, before, after)
+            if not self._world.informer.of(BUDGETS) or _pod_fields(old) == _pod_fields(new):
+                return
+            changed = self._changed_labels.setdefault(namespace_of_key(key), set())
+            changed.update(labels for labels in (before, after) if labels is not None)
+        self._queue.add(CHANGED_BUDGETS)
+
+    def _index(self, key: str, before: Labels | None, after: Labels | None) -> None:
+        pods = self._by_labels.setdefault(namespace_of_key(key), {})
+        if before is not None:
+            pods[before].pop(key)
+            if not pods[before]:
+                del pods[before]
+        if after is not None:
+            pods.setdefault(after, {})[key] = None
 
     def sync_object(self, item: ObjectKey) -> None:
-        if item != CHANGED_NAMESPACES:
+        """Sync a budget that changed, or those that a pod that changed has or had (getPdbForPod)."""
+        if item != CHANGED_BUDGETS:
             super().sync_object(item)
             return
-        namespaces, self._changed_namespaces = self._changed_namespaces, set()
-        for key in [*self._world.informer.of(BUDGETS)]:
-            if namespace_of_key(key) in namespaces:
+        budgets, self._changed_budgets = self._changed_budgets, set()
+        labels, self._changed_labels = self._changed_labels, {}
+        for key, budget in [*self._world.informer.of(BUDGETS).items()]:
+            if key in budgets or _matches_any(budget, labels.get(namespace_of_key(key), ())):
                 self._queue.sync_now(ObjectKey(BUDGETS, key))
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        namespace = namespace_of_key(key)
-        pods = [pod for pod in self._pods.values() if pod.namespace == namespace]
+        selector = label_selector(manifest.get("spec", {}).get("selector"))
+        by_labels = self._by_labels.get(namespace_of_key(key), {}) if selector is not None else {}
+        pods = [
+            self._pods[pod]
+            for labels, found in by_labels.items()
+            if selector is not None and selector.matches(dict(labels))
+            for pod in found
+        ]
         try:
             status = self._status(manifest, pods)
         except ScaleUnknown as error:
@@ -67,14 +97,12 @@ class DisruptionController(Controller):
         else:
             self.patch(BUDGETS, manifest, lambda budget: self._with_status(budget, status))
 
-    def _status(self, budget: Manifest, pods: list[Pod]) -> PodDisruptionBudgetStatus:
-        """Compute the status of a budget. ``pods`` are those of the budget's namespace. Raises ScaleUnknown.
+    def _status(self, budget: Manifest, matching: list[Pod]) -> PodDisruptionBudgetStatus:
+        """Compute the status of a budget. ``matching`` are its pods. Raises ScaleUnknown.
 
         Without minAvailable and maxUnavailable no pods are expected, and no disruption is allowed
         (getExpectedPodCount)."""
         spec = budget.get("spec", {})
-        selector = label_selector(spec.get("selector"))
-        matching = _matching(pods, selector) if selector is not None else []
         least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most is not None or isinstance(least, str):
             expected = self._expected_scale(matching)
@@ -147,17 +175,13 @@ class DisruptionController(Controller):
         return budget if new == budget else new
 
 
-def _matching(pods: list[Pod], selector: Selector) -> list[Pod]:
-    """Return the pods that the selector matches. Most of them have the same labels."""
-    known: dict[tuple[tuple[str, str], ...], bool] = {}
-    matching = []
-    for pod in pods:
-        labels = tuple(pod.labels.items())
-        if labels not in known:
-            known[labels] = selector.matches(pod.labels)
-        if known[labels]:
-            matching.append(pod)
-    return matching
+def _labels(pod: Manifest | None) -> Labels | None:
+    return None if pod is None else tuple(labels_of(pod).items())
+
+
+def _matches_any(budget: Manifest, labels: Iterable[Labels]) -> bool:
+    selector = label_selector(budget.get("spec", {}).get("selector"))
+    return selector is not None and any(selector.matches(dict(each)) for each in labels)
 
 
 def _pod_fields(pod: Manifest | None) -> object:

@@ -56,9 +56,10 @@ class WorkloadController(Controller):
 
     def _adopters(self, namespace: str, labels: Mapping[str, str]) -> Iterator[str]:
         for key, manifest in self._world.informer.of(self.resource).items():
-            selector = label_selector(manifest["spec"].get("selector"))
-            if namespace_of(manifest) == namespace and selector is not None and selector.matches(labels):
-                yield key
+            if namespace_of(manifest) == namespace:
+                selector = label_selector(manifest["spec"].get("selector"))
+                if selector is not None and selector.matches(labels):
+                    yield key
 
     def owned(self, owner: Manifest, resource: str = "pods") -> list[Manifest]:
         """Return the objects of one resource that ``owner`` controls, in the order in which they were

@@ -26,6 +26,7 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.fitting import ReportField, Unfit, fit_to_type
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
+from simulator.dumps.known_specs import KnownSpecs
 from simulator.dumps.kubelet_versions import READ_FEATURES, gates_of, kubelet_version
 from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND
@@ -108,6 +109,7 @@ class Import:
         self._dropped: Counter[str] = Counter()
         self._uids: set[str] = set()
         self._namespaces: set[str] = set()
+        self._specs = KnownSpecs()
         self.report = ImportReport()
 
     def take(self, manifest: Manifest) -> None:
@@ -214,12 +216,30 @@ class Import:
         metadata = given.get("metadata")
         if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
             raise Unfit("metadata.name is missing or wrong")
-        fitted = fit_to_type(resource, redact(given, self._salt, note), note, given)
+        redacted = redact(given, self._salt, note)
+        if resource == PODS:
+            return self._restore_pod(redacted, given, note)
+        fitted = fit_to_type(resource, redacted, note, given)
         found, causes = restored(resource, fitted, self._now)
         if resource == CONTROLLER_REVISIONS:
             found["data"] = fitted_data(found["data"])
         if resource == POD_GROUPS and "disruptionMode" not in (given.get("spec") or {}):
             found["spec"].pop("disruptionMode", None)  # WorkloadAwarePreemption is off in its cluster
+        return found, causes
+
+    def _restore_pod(
+        self, redacted: Manifest, given: Manifest, note: ReportField
+    ) -> tuple[Manifest, list[Cause]]:
+        known = self._specs.find(redacted)
+        if known is not None:
+            rest = {field: value for field, value in redacted.items() if field != "spec"}
+            return restored(PODS, fit_to_type(PODS, rest, note, given), self._now, known)
+        left: list[str] = []
+        found, causes = restored(PODS, fit_to_type(PODS, redacted, left.append, given), self._now)
+        if not left and not causes:
+            self._specs.keep(redacted, found["spec"])
+        for path in left:
+            note(path)
         return found, causes
 
     def _refuse(self, kind: KindReport, manifest: Manifest, why: str) -> None:

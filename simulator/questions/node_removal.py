@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from simulator import question_words as words
-from simulator.api import Change, Manifest, versioned
+from simulator.api import Change, versioned
 from simulator.apiserver.overlay import CreatedObjects
 from simulator.apiserver.pod_subresources import admit_eviction
 from simulator.apiserver.resources import DISRUPTION_BUDGETS
 from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import StatusError
 from simulator.compare.place_again import without_node
+from simulator.objects.labels import label_selector
+from simulator.objects.metadata import namespace_of
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 from simulator.questions.answer import AskedCluster
@@ -49,10 +51,13 @@ class NodeRemoval:
         self._asked, self._force, self._delete_local = cluster, force, delete_local
         self._placing = Placing(cluster, cluster.seed)
         self.cluster = self._placing.cluster
-        budgets = cluster.objects.get(DISRUPTION_BUDGETS.id, {})
-        self._budgets = CreatedObjects(
-            Change(DISRUPTION_BUDGETS.id, key, versioned(found, 1), 0) for key, found in budgets.items()
-        )
+        self._budgets = [
+            (namespace_of(budget), selector, Change(DISRUPTION_BUDGETS.id, key, versioned(budget, 1), 0))
+            for key, budget in cluster.objects.get(DISRUPTION_BUDGETS.id, {}).items()
+            if (selector := label_selector((budget.get("spec") or {}).get("selector"))) is not None
+        ]
+        self._budgets_of: dict[tuple[str, tuple[tuple[str, str], ...]], CreatedObjects] = {}
+        """Namespace and labels of pods -> their budgets."""
         self._removed: list[_Removed] = []
 
     def remove(self, nodes: Sequence[str]) -> Keeper | None:
@@ -62,7 +67,7 @@ class NodeRemoval:
         for node in nodes:
             for pod in self.cluster.pods_on(self.cluster.rows[node]).values():
                 kept = self._kept_by_drain(pod)
-                why = "" if kept else self._refusal(pod.manifest)
+                why = "" if kept else self._refusal(pod)
                 if kept in STAYING or why:
                     return Keeper(pod.key, kept or "budget", why)
                 if kept is None:
@@ -101,11 +106,18 @@ class NodeRemoval:
             owner_kind=self._asked.lost_owners.get(pod.key, "").partition(" ")[0],
         )
 
-    def _refusal(self, pod: Manifest) -> str:
+    def _refusal(self, pod: Pod) -> str:
         """Return why the API server refuses the eviction of a pod now; "" = it does not."""
+        place = pod.namespace, tuple(pod.labels.items())
+        if place not in self._budgets_of:
+            self._budgets_of[place] = CreatedObjects(
+                creation
+                for namespace, selector, creation in self._budgets
+                if namespace == pod.namespace and selector.matches(pod.labels)
+            )
         try:
             with serving(self._asked.features):
-                admit_eviction(versioned(pod, 1), self._budgets, self._asked.now)
+                admit_eviction(versioned(pod.manifest, 1), self._budgets_of[place], self._asked.now)
         except StatusError as error:
             return "; ".join(cause.message for cause in error.causes) or error.message
         return ""

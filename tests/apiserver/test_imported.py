@@ -316,6 +316,50 @@ def test_a_wrong_quantity_that_nothing_reads_leaves_nothing_out() -> None:
     assert (report.refusals, report.taken) == (0, 1)
 
 
+def pods_alike() -> list[Manifest]:
+    """Return pods of which most have the spec of the first one but for one field."""
+    plain = with_value(pod("p0"), ("spec", "nodeName"), "n1")
+    changes: list[tuple[tuple[str | int, ...], object]] = [
+        (("spec", "nodeName"), "n1"),
+        (("spec", "nodeName"), "n2"),
+        (("spec", "nodeName"), "N 3"),
+        (("spec", "nodeName"), 4),
+        (("spec", "nodeName"), None),
+        (("spec", "fieldOfTheFuture"), 1),
+        (("spec", "containers", 0, "resources"), {"requests": {"cpu": "1 core"}}),
+        (("spec", "containers", 0, "resources"), {"requests": {"cpu": "1000m"}}),
+        (("spec", "containers", 0, "resources"), {"requests": {"cpu": 1}, "limits": {"cpu": "500m"}}),
+        (("spec", "containers"), []),
+        (("spec", "containers", 0, "name"), None),
+        (("spec", "volumes"), [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]),
+        (("spec",), None),
+        (("spec",), "none"),
+        (("metadata", "labels"), {"wrong label": "x"}),
+        (("metadata", "annotations"), {"container.apparmor.security.beta.kubernetes.io/c": "wrong"}),
+        (("status",), {"phase": "Running", "conditions": [{"type": "Ready"}]}),
+        (("status",), {"phase": 1}),
+    ]
+    changed = [
+        with_value(with_value(plain, path, value), ("metadata", "name"), f"p{i}")
+        for i, (path, value) in enumerate(changes, 1)
+    ]
+    return [plain, *changed]
+
+
+def test_a_pod_is_read_in_the_same_way_whether_one_like_it_came_before_or_not() -> None:
+    known = Import(NOW, b"salt")
+    for manifest in [*pods_alike(), *pods_alike()]:
+        alone = Import(NOW, b"salt")
+        found = []
+        for reading in (alone, known):
+            left: list[str] = []
+            try:
+                found.append((reading.restore(PODS, manifest, left.append), left))
+            except Unfit as unfit:
+                found.append((str(unfit), left))
+        assert found[0] == found[1]
+
+
 def test_no_secret_is_in_what_is_taken_over() -> None:
     objects, _ = imported(as_list(cluster()))
     assert SECRET in json.dumps(cluster())

@@ -126,8 +126,10 @@ def test_the_progress_is_asked_for_and_a_stopped_question_keeps_what_it_found(
     job = JobStore(store, ASKED).read(key)
     assert job is not None
     assert job.state == "stopped"
-    so_far = begin_asked(store, job).result()
-    JobStore(store, ASKED).save(replace(job, state="running", result=so_far))
+    work = begin_asked(store, job)
+    assert work.result() is None
+    next(iter(work.run()))
+    JobStore(store, ASKED).save(replace(job, state="running", result=work.result()))
     assert "Until now:" in client.get(address, headers=HTMX).content.decode()
     JobStore(store, ASKED).save(job)
     assert "HX-Refresh" in client.get(address, headers=HTMX).headers

@@ -6,6 +6,7 @@ import pytest
 
 from simulator import trace
 from simulator.api import Manifest
+from simulator.controllers.disruption import DisruptionController
 from tests.simulator.controllers.workloads import workload
 from tests.simulator.lab import Lab, node, pod, priority_class
 
@@ -152,3 +153,25 @@ def test_the_expected_number_of_pods_of_a_replication_controller_is_its_replicas
     lab.create(made)
     lab.run(5)
     assert figures(lab)["expectedPods"] == 1
+
+
+def test_only_the_budgets_of_a_pod_that_changes_are_synced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With thousands of budgets in a namespace, a pod is that of few."""
+    lab = Lab()
+    named = [{**budget(minAvailable=1), "metadata": {"name": name}} for name in ("shop", "other", "all")]
+    named[1]["spec"] = {"minAvailable": 1, "selector": {"matchLabels": {"app": "other"}}}
+    named[2]["spec"] = {"minAvailable": 1, "selector": {}}
+    lab.create(node("n1"), *named, shop("a"))
+    lab.run(60)
+    synced: list[str] = []
+    sync = DisruptionController.sync
+
+    def noted(controller: DisruptionController, key: str, manifest: Manifest) -> None:
+        synced.append(key)
+        sync(controller, key, manifest)
+
+    monkeypatch.setattr(DisruptionController, "sync", noted)
+    lab.delete("pods", "default/a")
+    lab.run(60)
+    assert {*synced} == {"default/shop", "default/all"}
+    assert figures(lab)["currentHealthy"] == 0
