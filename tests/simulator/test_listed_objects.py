@@ -57,10 +57,11 @@ def by_key(found: ListedObjects) -> dict[tuple[str, str], Manifest]:
 
 
 def view(manifest: Manifest) -> dict[str, Any]:
-    """All that the scheduler's view of a pod has, but what is read of the manifest later."""
+    """All that the scheduler's view of a pod has, but what is read of the manifest later. What other pods
+    with the same spec had read before depends on the tests that ran before."""
     parsed = Pod.parse(manifest)
     lazy = ("tolerations", "node_selector", "affinity", "node_affinity", "own_requests", "images")
-    fields = {name: value for name, value in vars(parsed).items() if name not in ("manifest",)}
+    fields = {name: value for name, value in vars(parsed).items() if name not in ("manifest", "spec_fields")}
     return {**fields, **{name: getattr(parsed, name) for name in lazy}}
 
 
