@@ -212,9 +212,7 @@ def main() -> None:
     parser.add_argument("questions", nargs="*", help=f"of {', '.join(FIELDS)}; by default all")
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--pods", type=int, default=50_000)
-    parser.add_argument(
-        "--within", type=float, default=120.0, help="seconds until a question is stopped"
-    )
+    parser.add_argument("--within", type=float, default=120.0, help="seconds until a question is stopped")
     parser.add_argument("--dump", type=Path, help="a dump that is there already; asks in this process")
     options = parser.parse_args()
     if options.dump:
