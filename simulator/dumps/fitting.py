@@ -78,14 +78,16 @@ def _lacks_required(of: Type, manifest: Manifest) -> bool:
 def _required_fields(of: Type) -> Callable[[Any], bool] | None:
     """Return the function that says whether a value, which fits its type, lacks a required field; None for a
     type without one. The types of the imported kinds have no cycles."""
-    match of:
-        case ListType() if (lacks := _required_fields(of.items)) is not None:
-            return lambda value: any(map(lacks, value))
-        case MapType() if (lacks := _required_fields(of.values)) is not None:
-            return lambda value: any(map(lacks, value.values()))
-        case StructType():
-            return _required_of_struct(of)
-    return None
+    if isinstance(of, StructType):
+        return _required_of_struct(of)
+    parts = of.items if isinstance(of, ListType) else of.values if isinstance(of, MapType) else None
+    lacks = None if parts is None else _required_fields(parts)
+    return None if lacks is None else _required_of_each(lacks)
+
+
+def _required_of_each(lacks: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return the function for a list or a map."""
+    return lambda value: any(map(lacks, value.values() if isinstance(value, dict) else value))
 
 
 def _required_of_struct(of: StructType) -> Callable[[Any], bool] | None:
