@@ -7,6 +7,7 @@ const STORED = "schedviz:commands";
 const AFTER_MS = 80; // without a key press
 
 let waiting = 0;
+let asked = 0; // the number of the last request for completions
 let back = 0; // lines back in the history; 0: the line that is being written
 
 const commandField = () => document.getElementById("command-text");
@@ -32,12 +33,14 @@ function setLine(line) {
 }
 
 async function loadOptions() {
+  const mine = ++asked;
   const text = commandField().value;
   const answer = await fetch(`${commandField().dataset.options}?${new URLSearchParams({ text })}`).catch(
     () => null,
   );
   const html = answer?.ok && (await answer.text());
-  if (!html || commandField()?.value !== text) return; // the line has changed, or the bar was closed
+  // The line has changed or was run, or the bar was closed.
+  if (!html || mine !== asked || commandField()?.value !== text) return;
   document.getElementById("command-options").outerHTML = html;
   updateExpanded();
 }
@@ -89,6 +92,7 @@ document.addEventListener(
   (event) => {
     if (!event.target.matches("[data-command]")) return;
     clearTimeout(waiting);
+    asked++;
     const ran = commandField().value.trim();
     const lines = storedLines().filter((each) => each !== ran);
     if (ran) localStorage.setItem(STORED, JSON.stringify([...lines, ran].slice(-KEPT)));
@@ -98,3 +102,16 @@ document.addEventListener(
 );
 
 document.addEventListener("htmx:afterSettle", updateExpanded);
+
+// The answer to a line comes with an empty field. The next line, which was typed meanwhile, stays.
+let ahead = ""; // what was typed
+
+document.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig } }) => {
+  const isRun = commandField() && requestConfig?.elt === commandField().form;
+  const typed = isRun ? commandField().value : "";
+  ahead = isRun && typed !== requestConfig.formData.get("text") ? typed : "";
+});
+document.addEventListener("htmx:afterSwap", () => {
+  if (ahead && commandField()) setLine(ahead);
+  ahead = "";
+});

@@ -2,19 +2,31 @@
 import { addClick } from "./registry.js";
 import { closeMenuOf, reachableOf } from "./menus.js";
 import { openPanel, panelAddress } from "./panels.js";
+import { requestPart } from "./request.js";
+import { keepPage } from "./restore.js";
 
 const dialog = document.getElementById("dialog");
 const body = document.getElementById("dialog-body");
 
-function openDialog(href, link) {
+let asking = null; // the request for a form that is under way, and its address
+
+// A second click on the same link changes nothing: what was typed into the form meanwhile stays.
+async function openDialog(href, link) {
   closeMenuOf(link);
+  if (asking?.href === href) return;
+  asking?.abort();
   const wasOpen = dialog.open;
-  htmx.ajax("GET", href, { target: "#dialog-body", swap: "innerHTML" }).then(() => {
-    if (wasOpen && !dialog.open) return body.replaceChildren(); // closed meanwhile
-    if (!dialog.open) dialog.showModal();
-    focusForm();
-    dialog.dataset.from = link?.getAttribute("href") ?? "";
-  });
+  const mine = (asking = Object.assign(new AbortController(), { href }));
+  const answer = await requestPart(href, mine);
+  const html = await answer?.text().catch(() => null);
+  if (mine.signal.aborted) return;
+  asking = null;
+  if (!html || (wasOpen && !dialog.open)) return; // closed meanwhile
+  keepPage(body);
+  dialog.dataset.from = link?.getAttribute("href") ?? "";
+  if (!dialog.open) dialog.showModal();
+  htmx.swap(body, html, { swapStyle: "innerHTML" }, { eventInfo: { target: body } });
+  focusForm();
 }
 
 function focusForm() {
@@ -53,18 +65,26 @@ function markField(field) {
   field.querySelector("input, select, textarea")?.setAttribute("aria-invalid", String(isWrong));
 }
 
-// The response to a step is ignored if its form was submitted or closed meanwhile, as another form may be open.
+// The response to a step is ignored if its form was submitted or closed meanwhile, as another form may be open, and if something was
+// typed: the next step has that, too.
 document.addEventListener("htmx:beforeRequest", ({ target }) => {
-  if (target.matches("[data-step]"))
-    target.addEventListener("htmx:beforeOnLoad", ignoreIfRemoved, { once: true });
+  if (!target.matches("[data-step]")) return;
+  delete target.dataset.typed;
+  target.addEventListener("htmx:beforeOnLoad", ignoreIfOld, { once: true });
+});
+body.addEventListener("input", ({ target }) => {
+  const step = target.closest("[data-step]");
+  if (step) step.dataset.typed = "";
 });
 
-function ignoreIfRemoved(event) {
-  if (!event.target.isConnected) event.preventDefault();
+function ignoreIfOld(event) {
+  if (!event.target.isConnected || "typed" in event.target.dataset) event.preventDefault();
 }
 
-// Events in the server's responses.
-document.body.addEventListener("schedviz:done", closeDialog);
+// Events in the server's responses. An act outside of the dialog, or of a form that was closed, leaves the form that is open now.
+document.body.addEventListener("schedviz:done", ({ target }) => {
+  if (dialog.contains(target)) closeDialog();
+});
 document.body.addEventListener("schedviz:go", ({ detail }) => {
   if (detail.dialog) return openDialog(detail.dialog);
   closeDialog();

@@ -8,12 +8,17 @@ export const BEAT = "beat"; // what the server sends when it has nothing else to
 let held = document.getElementById("main").dataset.held; // digests of the parts of the page; none after the first connection
 let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
+let newest = null; // the WebSocket that was created last
+let isLate = false; // whether the page has changed since it began to connect
 
-// The first frame leaves out the parts that the page has.
+// The first frame leaves out the parts that the page has. Of two sockets both would send frames, and the end of one that was
+// replaced is not that of the connection.
 htmx.createWebSocket = (url) => {
+  if (newest?.readyState === WebSocket.CONNECTING) return newest;
+  if (newest) newest.onclose = null;
   const full = held ? `${url}&held=${held}` : url;
   held = "";
-  return new WebSocket(full);
+  return (newest = new WebSocket(full));
 };
 
 htmx.config.wsReconnectDelay = (attempt) => Math.min(4000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
@@ -26,7 +31,8 @@ function numbersOf(message) {
 // The response to a new connection is the whole page.
 export function reconnect() {
   last = 0;
-  socket?.reconnect();
+  isLate = newest?.readyState === WebSocket.CONNECTING;
+  if (!isLate) socket?.reconnect();
 }
 
 function sendHidden() {
@@ -65,6 +71,7 @@ document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;
   socket = event.detail.socketWrapper;
+  if (isLate) reconnect();
   if (document.hidden) sendHidden();
 });
 

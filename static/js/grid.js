@@ -105,7 +105,11 @@ export class Grid {
     this.#box.hidden = !dense;
     if (!dense) return;
     const parsed = this.#data.parseChunks(shown);
-    if (appeared || parsed || shown !== this.#shown) this.#layout.setGroups(this.#data.collectCells(shown));
+    if (appeared || parsed || shown !== this.#shown) {
+      const at = this.#data.cells[this.#at]?.name;
+      this.#layout.setGroups(this.#data.collectCells(shown));
+      this.#at = this.#data.cells.findIndex(({ name }) => name === at);
+    }
     const judged = this.#data.readVerdicts();
     if (appeared || shown !== this.#shown) {
       this.#shown = shown;
@@ -220,7 +224,6 @@ export class Grid {
   #moveCursor(index) {
     if (index < 0 || index >= this.#data.cells.length || index === this.#at) return;
     this.#at = index;
-    this.#cursor.setAttribute("href", `${this.#main.dataset.here}nodes/${this.#data.cells[index].name}/`);
     this.#placeCursor();
     this.#describe();
   }
@@ -237,13 +240,14 @@ export class Grid {
       this.#pane.scrollTop = y - clientHeight / 2;
   }
 
-  // Sets the tooltip and the label of the link to the text for the cell with the cursor.
+  // Sets the link to the node of the cell with the cursor, at the moment that is shown. Its tooltip and label say what the cell shows.
   #describe() {
     const cell = this.#data.cells[this.#at];
     if (!cell) {
       this.#at = -1;
       return;
     }
+    this.#cursor.setAttribute("href", `${this.#main.dataset.here}nodes/${cell.name}/`);
     const { figures, nominated, going, cordoned, pods } = this.#box.dataset;
     const facts = [
       figures.replace("{cpu}", cell.cpu).replace("{memory}", cell.memory),

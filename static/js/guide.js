@@ -1,13 +1,11 @@
 // The box that leads the visitor through their own act. The server says what it shows and whose pod it is; here it is asked for
 // again when something has happened, and the pod is marked on the page by its uid. It also says that a scenario has ended.
+import { askAgain } from "./ask_again.js";
 import { goLive } from "./travel.js";
 
 const box = document.getElementById("guide");
 
-// The server answers 204 if nothing has changed.
-function ask() {
-  htmx.trigger(box, "ask");
-}
+const ask = askAgain(box); // the server answers 204 if nothing has changed
 
 function markPod() {
   for (const element of document.querySelectorAll("main [data-own]")) delete element.dataset.own;

@@ -1,5 +1,6 @@
 // The panel of a lesson: it is asked for again when something has happened, and the page shows the parts that its step needs and
 // marks what the step points at. Without scripts its buttons load the page again.
+import { askAgain } from "./ask_again.js";
 import { paced } from "./pace.js";
 import { isNarrow } from "./tabs.js";
 import { goLive, isPast } from "./travel.js";
@@ -94,15 +95,12 @@ function restore() {
   mark(!same);
 }
 
-function ask() {
-  htmx.trigger(section, "ask");
-}
-
 // Most goals are reached while time runs: the panel follows the frames sooner than other panels do.
 const ASK_MS = 300; // at least, between two of them
-const askAfterFrame = paced(ask, ASK_MS);
 
 if (section) {
+  const ask = askAgain(section);
+  const askAfterFrame = paced(ask, ASK_MS);
   document.body.addEventListener("schedviz:done", ask);
   document.body.addEventListener("schedviz:room", ask);
   document.body.addEventListener("frame", () => {

@@ -12,4 +12,4 @@ export function reachableOf(element) {
   return closed ? document.querySelector(`[popovertarget="${closed.id}"]`) : element;
 }
 
-document.body.addEventListener("schedviz:clock", () => document.getElementById("t-until").hidePopover());
+document.body.addEventListener("schedviz:clock", ({ target }) => closeMenuOf(target));

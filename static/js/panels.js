@@ -23,6 +23,7 @@ let from = null; // the section that was shown before the panel, on a narrow pag
 let asking = null; // the request for a panel that is under way
 let opening = null; // what was clicked and is being loaded: its address and how it is opened
 let hadFocus = false; // whether the focus was in the panel before a swap
+let named = []; // the folds whose content was asked for last
 let outdated = false; // whether the open panel is to be refreshed as soon as that is possible
 
 // A score that is equal in the next cycle stays in the page as it is, so its link says "last". Here it gets the number of
@@ -37,6 +38,7 @@ export function panelAddress(link) {
 // other fields, so focus and scrolling stay.
 export async function openPanel(href, options = {}) {
   const { push = true, keep = false } = options;
+  clearTimeout(typing);
   closeMenuOf(document.activeElement);
   if (!keep) opener = document.activeElement?.getAttribute("href");
   if (!isOpen()) from = shownSection();
@@ -91,18 +93,28 @@ export async function movePanel() {
   showAddress({ seq, panel: "" }, false);
 }
 
-// The HTML of a panel, and the moment of which it is. A newer request takes the place of an older one. What is folded is left out.
+// The HTML of a panel, and the moment of which it is. What is folded is left out.
 async function load(panel, { quiet = false } = {}) {
-  asking?.abort();
-  const { signal } = (asking = new AbortController());
   const address = new URL(momentAddress(shownSeq()) + panel, location.href);
   if (isSamePath(panel, drawn)) for (const each of unfolded()) address.searchParams.append("unfolded", each);
+  const { answer, html } = (await askForPanel(address, { quiet })) ?? {};
+  return answer?.status === 200 && html != null ? { html, seq: placeAt(answer.url).seq } : null;
+}
+
+// The response to a request for a panel, with its text. null: the visitor has opened another one, or closed it, meanwhile. A newer
+// request takes the place of an older one.
+export async function askForPanel(address, { quiet = false } = {}) {
+  asking?.abort();
+  const { signal } = (asking = Object.assign(new AbortController(), { quiet }));
   const answer = await requestPart(address, { signal, quiet });
   const html = await answer?.text().catch(() => null);
-  if (signal.aborted) return null;
+  if (signal.aborted) {
+    outdated ||= quiet; // what it asked for is still to be shown, if the panel stays
+    return null;
+  }
   asking = null;
   setTimeout(refreshIfOutdated);
-  return answer?.status === 200 && html != null ? { html, seq: placeAt(answer.url).seq } : null;
+  return { answer, html };
 }
 
 // keep: what is equal in the panel before stays in place.
@@ -115,18 +127,27 @@ function swap(html, panel, { keep = true } = {}) {
   markCycle();
 }
 
-const unfolded = () => [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id);
+const unfolded = () =>
+  (named = [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id));
+
+const loadFolds = () => openPanel(momentAddress(shownSeq()) + drawn, { push: false, keep: true });
 
 // A fold that is opened is loaded. The whole page has the content of all folds, but the answer to a request that is under way
 // has not the content of this one.
 detail.addEventListener(
   "toggle",
   ({ target }) => {
-    if (target.matches("[data-fold][open]") && (asking || target.childElementCount < 2))
-      openPanel(momentAddress(shownSeq()) + drawn, { push: false, keep: true });
+    if (opening) return; // another panel, or this one: see loadUnnamed
+    if (target.matches("[data-fold][open]") && (asking || target.childElementCount < 2)) loadFolds();
   },
   true, // the event does not bubble
 );
+
+// To be called after a swap. A fold that was opened after the request for what was swapped in is empty.
+function loadUnnamed() {
+  const empty = [...detail.querySelectorAll("details[data-fold][open] > summary:only-child")];
+  if (!opening && empty.some(({ parentElement }) => !named.includes(parentElement.id))) loadFolds();
+}
 
 function isSamePath(one, other) {
   return one.split("?")[0] === other.split("?")[0];
@@ -184,13 +205,14 @@ function isOpen() {
 }
 
 // While a request is under way, the panel is not refreshed: one that was given up is none.
-function stopAsking() {
+export function stopAsking() {
   asking?.abort();
   asking = opening = null;
 }
 
 function emptyPanel() {
   stopAsking();
+  clearTimeout(typing);
   open = drawn = "";
   detail.replaceChildren();
   markCycle();
@@ -223,6 +245,9 @@ function askWithFields(form) {
   openPanel(`${form.getAttribute("action")}?${new URLSearchParams(fields)}`, { push: false, keep: true });
 }
 
+const isAsSent = (form, sent) =>
+  [...new FormData(form)].every(([name, value]) => sent.getAll(name).includes(value));
+
 const isAsking = (form) => form?.matches("#detail form[method=get]");
 
 document.addEventListener("input", ({ target }) => {
@@ -237,13 +262,15 @@ document.addEventListener("submit", (event) => {
 });
 
 // The response to a request of an element that a frame has removed meanwhile: htmx would search for the targets of the parts
-// in the removed element, so they are swapped here. A response for a panel that was closed or replaced is dropped.
+// in the removed element, so they are swapped here. A response for a panel or a form that was closed or replaced is dropped.
 function swapForRemoved(event) {
   const { requestConfig, shouldSwap, target, serverResponse, swapOverride, xhr } = event.detail;
   if (!shouldSwap || !requestConfig || requestConfig.elt.isConnected) return;
   event.detail.shouldSwap = false;
   if (target === detail && requestConfig.verb === "get") return;
-  const swapStyle = target === detail ? "none" : (swapOverride ?? "innerHTML");
+  const own = requestConfig.elt.closest("[hx-swap]")?.getAttribute("hx-swap");
+  const swapStyle =
+    target === detail || target.closest("dialog") ? "none" : (swapOverride ?? own ?? "innerHTML");
   htmx.swap(target, serverResponse, { swapStyle }, { eventInfo: event.detail });
   const after = xhr.getResponseHeader("HX-Trigger-After-Swap");
   if (after) document.body.dispatchEvent(new CustomEvent(after));
@@ -260,14 +287,17 @@ document.body.addEventListener("frame", () => {
 });
 document.body.addEventListener("schedviz:done", refreshSoon);
 document.body.addEventListener("htmx:beforeSwap", swapForRemoved);
-document.body.addEventListener("schedviz:gone", closePanel); // the object of the panel is deleted
+// The object of the panel is deleted. Another panel that was opened meanwhile stays.
+document.body.addEventListener("schedviz:gone", ({ target }) => {
+  if (detail.contains(target) && (!asking || asking.quiet)) closePanel();
+});
 document.addEventListener("selectionchange", refreshIfOutdated);
 setInterval(() => {
   if (!document.hidden && detail.querySelector(":scope > [data-poll]")) refreshSoon();
 }, POLL_MS);
 
 // An act in the panel: what it answers is newer than what was asked for before. What was typed for it is done with, unless it
-// was refused (refused.js).
+// was refused (refused.js), or something else was typed meanwhile.
 detail.addEventListener("htmx:beforeRequest", ({ detail: { requestConfig } }) => {
   if (requestConfig.verb !== "get") stopAsking();
 });
@@ -276,11 +306,13 @@ detail.addEventListener("htmx:configRequest", ({ detail: { parameters, verb } })
 });
 detail.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, target } }) => {
   hadFocus = detail.contains(document.activeElement);
-  if (target === detail) requestConfig.elt.closest("form")?.reset();
+  const form = requestConfig.elt.closest("form");
+  if (target === detail && form && isAsSent(form, requestConfig.formData)) form.reset();
 });
 document.addEventListener("htmx:afterSwap", ({ target }) => {
   if (!detail.contains(target)) return;
   tick();
   keepFocus();
+  loadUnnamed();
 });
 detail.addEventListener("htmx:afterRequest", refreshIfOutdated);

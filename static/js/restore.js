@@ -2,10 +2,10 @@
 let focus = []; // selectors of the element that had the focus, the best one first
 let opened = []; // ids of the open details
 
-// To be called before a frame is swapped in.
-export function keepPage() {
+// To be called before a frame, or a part alone, is swapped in.
+export function keepPage(part = document.getElementById("main")) {
   focus = selectorsOf(document.activeElement);
-  opened = openIn(document.getElementById("main"));
+  opened = openIn(part);
 }
 
 // To be called after a swap.

@@ -1,6 +1,7 @@
 // The teacher's view and the projector.
 import "./numbers.js";
 import "./page.js";
+import "./submitter.js";
 import { followFrames } from "./frames.js";
 import { addClick } from "./registry.js";
 
@@ -92,19 +93,15 @@ function enlarge() {
 addEventListener("resize", enlarge);
 enlarge();
 
-// htmx knows only the buttons that stand within their form.
-document.addEventListener("htmx:configRequest", ({ detail }) => {
-  const button = detail.triggeringEvent?.submitter;
-  if (button?.name) detail.parameters[button.name] = button.value;
-});
-
 // A learner's button leads to the form of the hint.
 addClick("[data-hint]", (button) => {
   document.getElementById("to").value = button.dataset.hint;
   document.getElementById("hint-text").focus();
 });
 
-// A form that was sent is empty again.
-document.addEventListener("htmx:afterRequest", ({ detail, target }) => {
-  if (detail.successful && target.id === "hint") document.getElementById("hint-text").value = "";
+// A text that was sent is done with, unless the next one is written already.
+document.addEventListener("htmx:afterRequest", ({ detail: { requestConfig, successful }, target }) => {
+  const text = document.getElementById("hint-text");
+  if (successful && target.id === "hint" && text.value === requestConfig.formData.get("text"))
+    text.value = "";
 });

@@ -23,6 +23,7 @@ import "./refused.js";
 import "./projector.js";
 import "./room_notice.js";
 import "./shortcuts.js";
+import "./submitter.js";
 import "./tables.js";
 import "./tabs.js";
 import "./travel.js";

@@ -6,7 +6,7 @@ import { axisScale } from "./axis.js";
 import { addClick, addElementKeys, addShortcut } from "./registry.js";
 import { addressOf, momentAddress, placeAt, showAddress } from "./address.js";
 import { showError } from "./announce.js";
-import { expectPanel, movePanel, showPanel, shownCycle } from "./panels.js";
+import { askForPanel, expectPanel, movePanel, showPanel, shownCycle, stopAsking } from "./panels.js";
 import { requestPart } from "./request.js";
 
 const TICK_MS = 100; // interval of the player; events within it are shown together
@@ -24,6 +24,7 @@ const speed = document.getElementById("replay-speed");
 let at = isPast() ? shownMoment().seq : 0; // the moment that is shown or requested; 0: live
 let pinned = shownCycle() ? at : 0; // the moment of the pinned cycle; 0: no cycle is pinned
 let before = 0; // the moment from which it was pinned; 0: live
+let pinning = null; // the cycle that is asked for: what pinCycle takes
 let busy = false;
 let player = 0;
 let first = Number(slider.min); // the oldest and the newest known moment
@@ -91,6 +92,7 @@ function updateControls() {
 // next.
 async function goTo(seq, { push = true, panel } = {}) {
   if (!newestMoment()) return updateControls(); // there are no events yet
+  stopPinning();
   const entered = !isPast();
   at = Math.max(first, Math.min(seq, newestMoment()));
   const expected = expectPanel(panel);
@@ -109,19 +111,18 @@ async function goTo(seq, { push = true, panel } = {}) {
   }
 }
 
-// The response to a request, or null after an error, which is shown.
-async function request(address) {
-  const answer = await requestPart(address);
-  if (answer) return answer;
+// To be called after a request that failed. The error is shown.
+function stayHere() {
   stopPlayer();
   if (document.getElementById("past").hidden) goLive(); // no past moment is shown
-  return null;
 }
 
 async function loadMoment(seq) {
-  const answer = await request(addressOf({ seq, panel: "" }));
-  const html = await answer?.text();
-  if (!answer || !at) return; // the user went back to live meanwhile
+  const answer = await requestPart(addressOf({ seq, panel: "" }));
+  if (!answer) return stayHere();
+  const html = await answer.text();
+  const isPassed = pinned && pinned === at && seq !== at;
+  if (!at || isPassed) return; // the user went back to live, or to a cycle, meanwhile
   swapMoment(html, seq);
   if (seq === pinned) return;
   pinned = 0;
@@ -142,14 +143,19 @@ function swapMoment(html, seq) {
 }
 
 // Shows a cycle with the whole page at the moment at which it ended. A cycle to whose moment the history does not reach is
-// shown beside the page as it is; its panel says so. panel: the path of the cycle's panel.
-async function pinCycle({ panel, push = true }) {
+// shown beside the page as it is; its panel says so. panel: the path of the cycle's panel. Where the visitor goes meanwhile comes
+// first.
+async function pinCycle(cycle) {
   stopPlayer();
+  const { panel, push = true } = cycle;
   const address = addressOf({ seq: 0, panel });
   address.searchParams.set("moment", "1");
-  const answer = await request(address);
-  if (!answer) return;
-  const html = await answer.text();
+  pinning = cycle;
+  const asked = await askForPanel(address);
+  if (pinning === cycle) pinning = null;
+  if (!asked) return;
+  const { answer, html } = asked;
+  if (!answer) return stayHere();
   const seq = Number(answer.headers.get("X-Moment") ?? 0);
   if (!seq) {
     htmx.swap("#detail", html, { swapStyle: "innerHTML" });
@@ -162,6 +168,10 @@ async function pinCycle({ panel, push = true }) {
   if (push) showAddress({ seq, panel });
   swapMoment(html, seq);
   showPanel(panel);
+}
+
+function stopPinning() {
+  if (pinning) stopAsking();
 }
 
 function unpin() {
@@ -182,6 +192,7 @@ export function goLive({ push = true, panel } = {}) {
 }
 
 function leavePast() {
+  stopPinning();
   at = pinned = before = 0;
   document.body.classList.remove("past");
   document.getElementById("past").hidden = true;
@@ -277,7 +288,8 @@ form.addEventListener("submit", (event) => {
   followSlider();
 });
 document.getElementById("look").addEventListener("look", () => {
-  if (isPast()) goTo(at);
+  if (pinning) pinCycle({ ...pinning });
+  else if (isPast()) goTo(at);
 });
 // Back and Forward.
 addEventListener("popstate", () => {

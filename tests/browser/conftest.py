@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import ConsoleMessage, Page, Route, expect
 
 from schedviz.api import write
 from schedviz.store import Meta, Sandbox, Store
@@ -40,6 +40,22 @@ def eventually_in(page: Page, look: Callable[[], object], what: str) -> None:
     """Wait for a result of the page's event handlers in this process. Playwright calls them only while a call
     to the page waits."""
     eventually(lambda: page.evaluate("true") and look(), what)
+
+
+def hold_first(page: Page, address: str, method: str = "GET") -> list[Route]:
+    """Hold the first request of the page's scripts for an address (a regular expression): it is then in the
+    list. The others go on."""
+    held: list[Route] = []
+
+    def take(route: Route) -> None:
+        request = route.request
+        if held or request.resource_type not in ("fetch", "xhr") or request.method != method:
+            route.fallback()
+        else:
+            held.append(route)
+
+    page.route(re.compile(address), take)
+    return held
 
 
 @pytest.fixture

@@ -25,6 +25,29 @@ LATE = """(seconds) => {
 """A frame that the server sent so many seconds ago."""
 
 
+def test_a_page_has_one_socket_however_often_it_goes_back_to_live(screen: Page, live: Open) -> None:
+    """Of two, each would send a frame that the other has sent, for ever. A page that goes back to live before
+    it was connected gets all of its parts."""
+    screen.add_init_script(
+        """window.sockets = [];
+        window.WebSocket = class extends WebSocket {
+          constructor(url) { super(url); sockets.push(this); }
+        };"""
+    )
+    sandbox = live(node("node-1"))
+    again = "document.body.dispatchEvent(new CustomEvent('live'))"
+    for _ in range(2):
+        screen.evaluate(f"{again}; {again}; {again}")
+        expect(screen.locator("#connection")).to_have_text("live")
+    write.create(sandbox, [node("node-2")])
+    expect(screen.locator(".node")).to_have_count(2)
+    eventually_in(
+        screen,
+        lambda: screen.evaluate("sockets.filter((each) => each.readyState < 2).length") == 1,
+        "the other sockets are closed",
+    )
+
+
 def test_rows_change_in_place_in_the_order_that_was_chosen(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"), node("node-2", "8"), pod("first", "1"))
     matrix = screen.locator("#cycle .matrix")

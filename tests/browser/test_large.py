@@ -52,6 +52,9 @@ def test_thousands_of_nodes_stay_smooth_while_pods_are_bound(screen: Page, clust
     expect(grid).to_be_visible()
     assert screen.locator(".nodes *").count() < 1_500
     eventually(lambda: cluster.progress()[0] >= cluster.version(), "the worker has read it all")
+    # The whole page, and all that was written before, have come with the last of it.
+    write.create(cluster, [pod("last", "100m")])
+    expect(screen.locator("#log")).to_contain_text("last")
 
     sizes.clear()
     screen.locator("#grid").evaluate("element => { element.kept = true }")

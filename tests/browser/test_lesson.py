@@ -13,6 +13,7 @@ from tests.browser.language import choose_language
 from tests.lessons.uploaded import zipped
 from tests.web.test_solutions import DONE
 
+from .conftest import eventually_in, hold_first
 from .test_accessibility import Violations
 
 pytestmark = pytest.mark.browser
@@ -150,6 +151,12 @@ def test_an_answer_that_is_chosen_and_not_sent_is_kept_when_frames_arrive(screen
     page.locator("#pick-fits").check()
     page.evaluate("document.body.dispatchEvent(new CustomEvent('schedviz:done'))")
     expect(page.locator("#pick-fits")).to_be_checked()
+    held = hold_first(page, "/lesson/")
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('schedviz:done'))")
+    eventually_in(page, lambda: held, "the panel is asked for")
+    # The act does not wait for that: an answer before it would remove its form, and nothing would be sent.
+    page.locator("#lesson-answer-button").click()
+    expect(page.locator("#lesson-answer")).to_be_visible()
 
 
 def test_a_past_moment_ends_with_the_step(screen: Page) -> None:

@@ -19,7 +19,7 @@ from simulator.apiserver import resources
 from tests.simulator.lab import priority_class
 from tests.web.test_panels import PANELS, STATIC
 
-from .conftest import Open, eventually_in, node, pod
+from .conftest import Open, eventually_in, hold_first, node, pod
 from .test_travel import SLIDER
 
 pytestmark = pytest.mark.browser
@@ -104,23 +104,112 @@ def test_every_panel_shows_what_others_change(screen: Page, live: Open, store: S
 def test_an_act_while_the_panel_is_loaded_again_leaves_it_live(screen: Page, live: Open) -> None:
     """The act gives the request up. It counted as under way for ever."""
     sandbox = live(tainted("node-1"))
-    detail, held = screen.locator("#detail"), []
-
-    def hold_first(route: Route) -> None:
-        if route.request.method == "GET" and not held:
-            held.append(route)
-        else:
-            route.continue_()
-
+    detail = screen.locator("#detail")
     screen.evaluate(GO, f"/s/{sandbox.name}/nodes/node-1/")
     expect(detail).to_contain_text("team=a")
-    screen.route(re.compile("/nodes/node-1/$"), hold_first)
+    hold_first(screen, "/nodes/node-1/$")
     with screen.expect_request(re.compile("/nodes/node-1/$")):
         remove_taint(sandbox, None)
     detail.get_by_role("button", name="Cordon", exact=True).click()
     expect(detail.get_by_role("button", name="Uncordon", exact=True)).to_be_visible()
     object_actions.taint(sandbox, "node-1", "team=b:PreferNoSchedule")
     expect(detail).to_contain_text("team=b")
+
+    # One that is refused: what the request would have shown is asked for again.
+    screen.unroute_all()
+    pause(sandbox)
+    hold_first(screen, "/nodes/node-1/$")
+    with screen.expect_request(re.compile("/nodes/node-1/$")):
+        object_actions.taint(sandbox, "node-1", "team=c:PreferNoSchedule")
+    detail.locator("#taint").fill("team=c:Sometimes")
+    detail.get_by_role("button", name="Taint", exact=True).click()
+    expect(detail).to_contain_text("team=c")
+
+
+def test_an_answer_that_comes_late_leaves_what_was_opened_and_typed_meanwhile(
+    screen: Page, live: Open
+) -> None:
+    sandbox = live(node("node-1"), node("node-2"), pod("web"))
+    base, detail, form = f"/s/{sandbox.name}/", screen.locator("#detail"), screen.locator("dialog[open]")
+    title, new_pod = detail.locator("[data-panel-title]"), screen.locator(".create a[href$='/new/pod/']")
+    asked: list[str] = []
+    screen.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+
+    def release(held: list[Route]) -> None:
+        with screen.expect_response(held[0].request.url):
+            held[0].continue_()
+        screen.evaluate("true")
+
+    def held_by(act: Callable[[], object], address: str, method: str = "POST") -> list[Route]:
+        held = hold_first(screen, address, method)
+        act()
+        eventually_in(screen, lambda: held, address)
+        return held
+
+    # An act in a panel. Meanwhile the next one is typed, and a form is opened: by a double click, once.
+    screen.evaluate(GO, f"{base}nodes/node-1/")
+    taint = detail.locator("#taint")
+    taint.fill("team=a:NoSchedule")
+    act = held_by(lambda: taint.press("Enter"), "/taint/$")
+    taint.fill("zone=b:NoSchedule")
+    opened = held_by(new_pod.dblclick, "/new/pod/$", "GET")
+    release(opened)
+    form.locator("#id_name").fill("typed")
+    release(act)
+    expect(detail.locator(".taints")).to_contain_text("team=a")
+    expect(taint).to_have_value("zone=b:NoSchedule")
+    expect(form.locator("#id_name")).to_have_value("typed")
+    assert sum(each.endswith("/new/pod/") and each.startswith("GET") for each in asked) == 1
+
+    # A step of the form, while its YAML is edited. Both changes stay.
+    yaml = form.locator("#id_yaml")
+    expect(yaml).to_have_value(re.compile("name: typed"))
+    step = held_by(lambda: form.locator("#id_name").fill("other"), "/new/pod/$")
+    yaml.fill(yaml.input_value() + "metadata: {labels: {seen: 'yes'}}\n")
+    release(step)
+    expect(yaml).to_have_value(re.compile("seen: 'yes'"))
+
+    # A form that is refused after it was closed, while another one is open.
+    form.locator("#id_cpu").fill("much")
+    refusal = held_by(lambda: form.locator("button.primary").click(), "/new/pod/$")
+    screen.keyboard.press("Escape")
+    expect(form).to_have_count(0)
+    screen.keyboard.press("n")
+    form.locator("#id_name").fill("node-9")
+    release(refusal)
+    expect(form.locator("#id_name")).to_have_value("node-9")
+    screen.keyboard.press("Escape")
+    expect(form).to_have_count(0)
+
+    # The next command, which is typed while one runs.
+    screen.keyboard.press("/")
+    line = form.locator("#command-text")
+    line.fill("get nodes")
+    run = held_by(lambda: line.press("Enter"), "/command/$")
+    line.fill("get pods")
+    release(run)
+    expect(form.locator("#command-said")).to_contain_text("node-1")
+    expect(line).to_have_value("get pods")
+    screen.keyboard.press("Escape")
+    screen.keyboard.press("Escape")
+    expect(form).to_have_count(0)
+
+    # The deletion of what a panel shows, while another panel is opened, and when it was.
+    for name, is_open in (("node-2", False), ("node-1", True)):
+        screen.evaluate(GO, f"{base}nodes/{name}/")
+        expect(title).to_contain_text(name)
+        deletion = held_by(lambda: detail.get_by_role("button", name="Delete node").click(), "/delete/$")
+        panel = hold_first(screen, "/objects/$") if not is_open else []
+        screen.evaluate(GO, f"{base}objects/")
+        if not is_open:
+            eventually_in(screen, lambda at=panel: at, "the panel is asked for")
+        else:
+            expect(title).to_contain_text("All objects")
+        release(deletion)
+        expect(screen.locator(".node", has_text=name)).to_have_count(0)
+        if not is_open:
+            release(panel)
+        expect(title).to_contain_text("All objects")
 
 
 def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live: Open) -> None:
@@ -175,15 +264,7 @@ def test_what_a_visitor_does_in_a_panel_stays_when_it_changes(screen: Page, live
 
     # A fold of the whole page, unfolded while an answer without its content is under way.
     pause(sandbox)
-    held: list[Route] = []
-
-    def hold_first(route: Route) -> None:
-        if route.request.resource_type == "fetch" and not held:
-            held.append(route)
-        else:
-            route.continue_()
-
-    screen.route(re.compile("/pods/default/web/"), hold_first)
+    held = hold_first(screen, "/pods/default/web/")
     screen.goto(f"/s/{sandbox.name}/pods/default/web/")
     expect(screen.locator("#connection")).to_have_text("live")
     eventually_in(screen, lambda: held, "the panel is refreshed")

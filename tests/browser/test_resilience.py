@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
-from schedviz.api import write
+from schedviz.api import removal, write
 from schedviz.loop.clock import pause, resume
 from schedviz.store import Meta, Sandbox, Store
 from simulator.api import Manifest
@@ -88,8 +88,14 @@ def test_many_nodes_are_shown_as_a_grid_that_is_updated(
     expect(page.locator("#cycle .matrix tbody tr").first).to_contain_text("and others, ")
     expect(tip).to_contain_text("large: cpu 50 %")
     expect(tip).to_contain_text("selected")
+    # When a node before it is deleted, the node that is selected stays selected.
+    page.keyboard.press("ArrowRight")
+    expect(tip).to_contain_text("node-0: cpu")
+    removal.delete(sandbox, "nodes", "large")
+    expect(page.locator("#h-nodes")).to_contain_text("300 nodes")
+    expect(tip).to_contain_text("node-0: cpu")
     page.keyboard.press("Enter")
-    expect(page.locator("#detail")).to_contain_text("Requested and allocatable resources")
+    expect(page.locator("#detail [data-panel-title]")).to_contain_text("Node node-0")
     page.close()
 
 

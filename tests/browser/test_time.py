@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from schedviz.loop.clock import pause
+from schedviz.loop.clock import pause, set_speed
 from tests.amounts import long_but_first
 
-from .conftest import Open, node, pod
+from .conftest import Open, eventually_in, hold_first, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -26,8 +26,19 @@ def test_a_cycle_is_stepped_by_key_and_the_page_shows_what_is_known_so_far(scree
     screen.locator("#t-event").click()
     expect(screen.locator("#idle")).to_have_text("Nothing to do: no pod waits and no timer is set.")
     live_pod(screen, "web")
-    for point in ("PreFilter", "Filter", "PreScore", "Score", "Reserve", "PreBind", "Bind"):
+    # Two steps at once: the second waits for the answer to the first, while a frame gives another button the
+    # focus back.
+    held = hold_first(screen, "/clock/$", "POST")
+    screen.locator("#t-event").focus()
+    for _ in range(2):
         screen.keyboard.press(".")
+    eventually_in(screen, lambda: held, "the first step is asked for")
+    set_speed(sandbox, 2.0)
+    expect(screen.locator("#t-speed")).to_have_value("2.0")
+    held[0].continue_()
+    for point in ("Filter", "PreScore", "Score", "Reserve", "PreBind", "Bind"):
+        if point != "Filter":
+            screen.keyboard.press(".")
         expect(screen.locator("#t-next")).to_have_text(f"Next: {point}")
         if point == "Filter":
             expect(screen.locator("#idle")).to_be_empty()

@@ -1,6 +1,7 @@
 """Past moments on the whole page, by mouse, keys and address; and a branch of a past moment."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,7 +14,7 @@ from tests.clocks import at_rest
 from tests.processes import Process
 from tests.simulator.lab import priority_class
 
-from .conftest import Open, node, pod
+from .conftest import Open, eventually_in, hold_first, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -209,6 +210,43 @@ def test_a_pinned_cycle_puts_the_whole_page_at_the_moment_at_which_it_ended(scre
     screen.keyboard.press("l")
     expect(banner).to_be_hidden()
     expect(screen.locator(".node .pod")).to_have_count(2)
+
+
+def test_where_the_visitor_goes_while_a_moment_is_loaded_comes_first(screen: Page, live: Open) -> None:
+    sandbox = live(node("node-1", "2"), pod("web"))
+    make_history(sandbox, screen)
+    base, banner, mark = f"/s/{sandbox.name}/", screen.locator("#past"), screen.locator("#marks .mark")
+    title, slider = screen.locator("#detail [data-panel-title]"), screen.locator(SLIDER)
+
+    # A cycle is given up for a moment, for the present, for a panel.
+    def given_up(act: Callable[[], object]) -> None:
+        held = hold_first(screen, "/cycles/")
+        mark.last.click()
+        eventually_in(screen, lambda: held, "the cycle is asked for")
+        with screen.expect_event("requestfailed"):
+            act()
+
+    given_up(lambda: slider.press("Home"))
+    expect(banner).to_contain_text("event 1 of")
+    given_up(lambda: screen.keyboard.press("l"))
+    expect(banner).to_be_hidden()
+    given_up(lambda: screen.locator("#as-table").click())
+    expect(title).to_contain_text("Nodes")
+    expect(banner).to_be_hidden()
+
+    # A moment that comes after the cycle which was clicked later is not shown.
+    held = hold_first(screen, f"{base}at/1/$")
+    slider.press("Home")
+    eventually_in(screen, lambda: held, "the moment is asked for")
+    mark.last.click()
+    expect(screen).to_have_url(re.compile("/cycles/"))
+    with screen.expect_response(re.compile(f"{base}at/[2-9][0-9]*/$")):
+        held[0].continue_()
+    expect(banner).not_to_contain_text("event 1 of")
+    expect(screen).to_have_url(re.compile("/cycles/"))
+    expect(screen.locator("#detail")).to_contain_text("big")
+    screen.get_by_role("link", name="Unpin this cycle").click()
+    expect(banner).to_contain_text("event 1 of")
 
 
 def test_a_branch_of_a_past_moment_continues_independently(screen: Page, live: Open) -> None:

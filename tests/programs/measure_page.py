@@ -27,6 +27,9 @@ PAINT_MS: Final = 300
 SCENARIO: Final = "online-vs-offline"
 
 
+PAINT = "performance.getEntriesByName('first-contentful-paint')"
+
+
 class Arrival(NamedTuple):
     """A page that a browser with an empty cache opened. ``requests``: with websockets. ``kilobytes``: of the
     responses; ``frames``: of the websocket's frames until then. ``paint``: ms to the first paint of content,
@@ -45,21 +48,28 @@ class Arrival(NamedTuple):
 
 
 class Wire:
-    """What a page asks for over the network: ``urls`` of requests and websockets, and ``bytes`` received
-    in responses, and in ``frames`` of websockets. The browser does not say how long a frame is on the wire;
-    it is compressed again here, as the server does."""
+    """What a page asks for over the network: ``urls`` of requests and websockets, the ids of the requests
+    ``under_way``, and ``bytes`` received in responses, and in ``frames`` of websockets. The browser does not
+    say how long a frame is on the wire; it is compressed again here, as the server does."""
 
     def __init__(self, page: Page) -> None:
         self.urls: list[str] = []
+        self.under_way: set[str] = set()
         self.bytes = self.frames = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
-        session.on("Network.requestWillBeSent", lambda event: self.urls.append(event["request"]["url"]))
+        session.on("Network.requestWillBeSent", self._begin)
         session.on("Network.webSocketCreated", lambda event: self.urls.append(event["url"]))
         session.on("Network.loadingFinished", self._add)
+        session.on("Network.loadingFailed", lambda event: self.under_way.discard(event["requestId"]))
         session.on("Network.webSocketFrameReceived", self._add_frame)
 
+    def _begin(self, event: dict[str, Any]) -> None:
+        self.under_way.add(event["requestId"])
+        self.urls.append(event["request"]["url"])
+
     def _add(self, event: dict[str, Any]) -> None:
+        self.under_way.discard(event["requestId"])
         self.bytes += int(event["encodedDataLength"])
 
     def _add_frame(self, event: dict[str, Any]) -> None:
@@ -70,16 +80,25 @@ class Wire:
 
 def arrive(page: Page, path: str) -> tuple[Arrival, list[str]]:
     """Open a page in a context that has opened none yet, and wait until it is complete (a live page: live).
-    Returns what it cost, and the URLs."""
+    Returns what it cost, and the URLs. A live page goes on to ask whether something has changed, which is no
+    part of that: the more, the slower the machine is."""
     wire = Wire(page)
     page.goto(path, wait_until="load")
     if path.startswith("/s/"):
         expect(page.locator("#connection")).to_have_text("live")
     # The favicon is asked for after the page is loaded.
     eventually(lambda: page.evaluate("true") and any("favicon" in url for url in wire.urls), "the favicon")
-    page.wait_for_load_state("networkidle")
-    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    return Arrival(len(wire.urls), wire.bytes / 1000, wire.frames / 1000, paint), wire.urls
+    opened, urls = set(wire.under_way), _without_repeated(wire.urls)
+    eventually(lambda: page.evaluate("true") and not opened & wire.under_way, "the responses")
+    page.wait_for_function(f"{PAINT}.length")
+    paint = page.evaluate(f"{PAINT}[0].startTime")
+    return Arrival(len(urls), wire.bytes / 1000, wire.frames / 1000, paint), urls
+
+
+def _without_repeated(urls: list[str]) -> list[str]:
+    """Without the repeated questions of a live page, whose fields say what it shows."""
+    asked = [url.partition("?")[0] for url in urls]
+    return [url for place, url in enumerate(urls) if "?" not in url or asked[place] not in asked[:place]]
 
 
 def main() -> int:

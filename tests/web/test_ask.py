@@ -117,7 +117,13 @@ def test_the_progress_is_asked_for_and_a_stopped_question_keeps_what_it_found(
     client: Client, store: Store, asked: Sandbox
 ) -> None:
     address = client.post("/s/asked/ask/", {"question": "removable"}).headers["Location"]
-    assert "About 0 % is done." in client.get(address, headers=HTMX).content.decode()
+    progress = client.get(address, headers=HTMX).content.decode()
+    assert "About 0 % is done." in progress
+    # What is loaded again has no form: a click on its button would be lost.
+    loaded, _, kept = progress.partition("</div>")
+    assert "hx-trigger" in loaded
+    assert "<form" in kept
+    assert "<form" not in loaded
     assert client.get(f"{address}answer.json").status_code == 404
     client.post(f"{address}stop/")
     turns = asked_turns(store)
