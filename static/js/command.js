@@ -34,10 +34,10 @@ function setLine(line) {
 
 async function loadOptions() {
   const mine = ++asked;
-  const text = commandField().value;
-  const answer = await fetch(`${commandField().dataset.options}?${new URLSearchParams({ text })}`).catch(
-    () => null,
-  );
+  const field = commandField();
+  if (!field) return; // the bar was closed
+  const text = field.value;
+  const answer = await fetch(`${field.dataset.options}?${new URLSearchParams({ text })}`).catch(() => null);
   const html = answer?.ok && (await answer.text());
   // The line has changed or was run, or the bar was closed.
   if (!html || mine !== asked || commandField()?.value !== text) return;
