@@ -39,8 +39,10 @@ class PastChange(NamedTuple):
 
     @property
     def binds(self) -> bool:
-        """Whether a pod got its node."""
-        return self.resource == PODS.id and not _node_of(self.before) and bool(_node_of(self.after))
+        """Whether a pod got its node, that was not created with it."""
+        if self.resource != PODS.id or self.before is None:
+            return False
+        return not _node_of(self.before) and bool(_node_of(self.after))
 
 
 class FollowedCluster:

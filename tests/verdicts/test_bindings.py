@@ -151,6 +151,13 @@ def test_pods_of_another_scheduler_and_pods_created_with_a_node_are_not_its_own(
     assert (static.verdict, in_english(static)) == ("not this scheduler", "It was created with its node.")
 
 
+def test_a_pod_that_was_created_with_its_node_does_not_disturb_others() -> None:
+    stream = Stream(node("n1", "8"), node("n2", "4"), pod("a", "6"))
+    assert only(stream.write({**pod("static"), "spec": {**pod("static")["spec"], "nodeName": "n1"}}))
+    found = only(stream.bind("a", "n2") + stream.wait())
+    assert (found.verdict, found.best) == ("impossible", "n1")
+
+
 def test_a_pod_of_a_daemon_set_is_a_normal_one() -> None:
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
