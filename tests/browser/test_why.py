@@ -23,7 +23,10 @@ def test_a_pending_pod_shows_suggestions_and_one_of_them_is_applied(
     tainted["spec"] = {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}
     sandbox = live(node("node-1", "4"), tainted, pod("small", "1"), pod("big", "6"), pod("huge", "99"))
     violations = Violations(screen)
+    # All have been tried: no frame takes the place of what is clicked.
+    expect(screen.locator("#lane-unschedulable .chip")).to_have_count(2)
     screen.locator("#lane-unschedulable .chip a", has_text="big").click()
+    expect(screen.locator("#detail [data-panel-title]")).to_contain_text("big")
     section = screen.locator("#pod-panel .suppose")
     expect(section.get_by_role("button")).to_have_text("Find the smallest changes")
     screen.keyboard.press("w")
