@@ -96,7 +96,7 @@ export async function movePanel() {
 // The HTML of a panel, and the moment of which it is. What is folded is left out.
 async function load(panel, { quiet = false } = {}) {
   const address = new URL(momentAddress(shownSeq()) + panel, location.href);
-  if (isSamePath(panel, drawn)) for (const each of unfolded()) address.searchParams.append("unfolded", each);
+  if (isSamePath(panel, drawn)) for (const each of nameFolds()) address.searchParams.append("unfolded", each);
   const { answer, html } = (await askForPanel(address, { quiet })) ?? {};
   return answer?.status === 200 && html != null ? { html, seq: placeAt(answer.url).seq } : null;
 }
@@ -127,8 +127,11 @@ function swap(html, panel, { keep = true } = {}) {
   markCycle();
 }
 
-const unfolded = () =>
-  (named = [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id));
+// The ids of the open folds, for a request, whose answer then has their content.
+function nameFolds() {
+  named = [...detail.querySelectorAll("details[data-fold][open]")].map((each) => each.id);
+  return named;
+}
 
 const loadFolds = () => openPanel(momentAddress(shownSeq()) + drawn, { push: false, keep: true });
 
@@ -302,7 +305,7 @@ detail.addEventListener("htmx:beforeRequest", ({ detail: { requestConfig } }) =>
   if (requestConfig.verb !== "get") stopAsking();
 });
 detail.addEventListener("htmx:configRequest", ({ detail: { parameters, verb } }) => {
-  if (verb !== "get") parameters.unfolded = unfolded();
+  if (verb !== "get") parameters.unfolded = nameFolds();
 });
 detail.addEventListener("htmx:beforeSwap", ({ detail: { requestConfig, target } }) => {
   hadFocus = detail.contains(document.activeElement);
