@@ -1,6 +1,7 @@
 """The contexts of the kubeconfig, by name. Credentials are neither kept nor returned."""
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,6 +14,8 @@ from simulator.kernel.prepared_types import prepared
 DEFAULT_FILE: Final = "~/.kube/config"
 FILE_AT_MOST: Final = 8 << 20
 """Maximum number of bytes of a file: some ten thousand contexts with certificates."""
+FILES_KEPT: Final = 32
+"""Maximum number of files of which it is kept what was read."""
 
 
 class Contexts(NamedTuple):
@@ -57,12 +60,20 @@ def read_contexts(files: str) -> Contexts:
 
 def _read_file(path: Path) -> _Kubeconfig:
     try:
-        if path.stat().st_size > FILE_AT_MOST:
+        state = path.stat()
+        if state.st_size > FILE_AT_MOST:
             raise ClusterError(f"kubeconfig {path}: it has more than {FILE_AT_MOST >> 20} MiB")
-        content = yaml.load(path.read_bytes(), yaml.CSafeLoader)
-        return msgspec.convert(content or {}, prepared(_Kubeconfig))
+        return _read_version(path, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
     except OSError as failure:
         raise ClusterError(f"kubeconfig {path}: {failure.strerror or failure}") from None
     # What is wrong is not repeated: a message of these would quote the file.
     except (yaml.YAMLError, msgspec.ValidationError, ValueError, RecursionError):
         raise ClusterError(f"kubeconfig {path}: not a kubeconfig") from None
+
+
+@lru_cache(FILES_KEPT)
+def _read_version(path: Path, version: tuple[int, ...]) -> _Kubeconfig:
+    """Return what is in the file, which is read again when its version is another: it is looked at twice a
+    second, and one with a hundred certificates takes 7 ms."""
+    content = yaml.load(path.read_bytes(), yaml.CSafeLoader)
+    return msgspec.convert(content or {}, prepared(_Kubeconfig))

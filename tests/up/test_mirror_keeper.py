@@ -69,6 +69,21 @@ def test_a_file_that_is_no_kubeconfig_is_named_and_not_quoted(
     assert MirrorKeeper(store, ["*"]).offered_contexts().fault == f"kubeconfig {kubeconfig}: no such file"
 
 
+def test_a_kubeconfig_is_parsed_again_when_it_has_changed_and_not_at_each_look(
+    store: Store, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[object] = []
+    load = yaml.load
+    monkeypatch.setattr(yaml, "load", lambda *given: parsed.append(given) or load(*given))
+    keeper = MirrorKeeper(store, ["*"])
+    for _ in range(3):
+        assert keeper.offered_contexts().current == "prod"
+    assert len(parsed) == 1
+    kubeconfig.write_text("contexts: [{name: another}]")
+    assert keeper.offered_contexts() == OfferedContexts(["another"])
+    assert len(parsed) == 2
+
+
 class Processes:
     """What is started, and the statuses with which it ends."""
 
