@@ -14,7 +14,7 @@ from schedviz.mirror.progress import ProgressNotes
 from schedviz.mirror.session import Cluster, MirrorError, Session
 from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.errors import ClusterError, Refused
-from schedviz.real_cluster.read_resources import NEEDED, list_path, say_unread
+from schedviz.real_cluster.read_resources import NEEDED, fault_of_needed, list_path
 from schedviz.real_cluster.reader import ClusterReader
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
 from schedviz.store.store import NAME
@@ -43,10 +43,8 @@ def read_options(options: Namespace) -> Cluster:
         try:
             totals[resource.plural] = _count(reader.get(list_path(resource), {"limit": "1"}))
         except Refused as refused:
-            if resource == NODES and refused.is_forbidden:
-                raise ClusterError(f"no permission to list nodes: {refused}; {WITHOUT_NODES}") from None
-            if not (namespaces and refused.is_forbidden):
-                say_unread(resource, refused, "all")
+            if resource == NODES or not (namespaces and refused.is_forbidden):
+                raise fault_of_needed(resource, refused, WITHOUT_NODES if resource == NODES else "") from None
             all_pods = False
             for namespace in namespaces:
                 _look(reader, namespace)
@@ -82,7 +80,7 @@ def _look(reader: ClusterReader, namespace: str) -> None:
     try:
         reader.get(list_path(PODS, namespace), {"limit": "1"})
     except Refused as refused:
-        say_unread(PODS, refused, "all")
+        raise fault_of_needed(PODS, refused) from None
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):

@@ -15,6 +15,7 @@ from schedviz.real_cluster.read_resources import (
     GROUPS,
     NEEDED,
     READ,
+    fault_of_needed,
     list_path,
     say_elsewhere,
     say_unread,
@@ -59,35 +60,34 @@ def read_cluster(reader: ClusterReader, features: Features, now: Micros, namespa
     unknown: list[str] = []
     unread: set[Resource] = set()
     needed = [PODS] if namespace else NEEDED
+    otherwise = "" if namespace else "with -n NAMESPACE, one namespace is read"
 
-    def read(resource: Resource, path: str) -> None:
-        list_pages(
-            reader,
-            path,
-            partial(listed.begin, resource),
-            partial(listed.take, resource),
-            FIELD_SELECTORS.get(resource, ""),
-        )
+    def read(resource: Resource, namespace: str = "") -> Refused | None:
+        try:
+            list_pages(
+                reader,
+                list_path(resource, namespace),
+                partial(listed.begin, resource),
+                partial(listed.take, resource),
+                FIELD_SELECTORS.get(resource, ""),
+            )
+        except Refused as refused:
+            return refused
+        return None
 
     groups = {each: GROUPS[each] for each in GROUPS if features.enabled(each.gate)}
     for resource, lacking in {**READ, **groups, **NEEDED}.items():
-        try:
-            try:
-                read(resource, list_path(resource))
-            except Refused as refused:
-                unread.add(resource)
-                if not (namespace and resource.namespaced and refused.is_forbidden):
-                    raise
-                try:
-                    read(resource, list_path(resource, namespace))
-                except Refused:
-                    raise refused from None
-                unknown.append(say_elsewhere(resource, lacking))
-        except Refused as refused:
-            if resource in needed and refused.is_forbidden and not namespace:
-                text = f"no permission to list {resource.plural}: {refused}"
-                raise ClusterError(f"{text}; with -n NAMESPACE, one namespace is read") from None
-            unknown.append(say_unread(resource, refused, lacking, needed))
+        refused = read(resource)
+        if refused is None:
+            continue
+        unread.add(resource)
+        is_namespaced = namespace and resource.namespaced
+        if is_namespaced and refused.is_forbidden and read(resource, namespace) is None:
+            unknown.append(say_elsewhere(resource, lacking))
+        elif resource in needed:
+            raise fault_of_needed(resource, refused, otherwise)
+        else:
+            unknown.append(say_unread(resource, refused, lacking))
     return ReadCluster(listed, unknown, NODES not in unread, PODS not in unread)
 
 

@@ -16,6 +16,7 @@ from schedviz.real_cluster.read_resources import (
     FIELD_SELECTORS,
     NEEDED,
     ROOM,
+    fault_of_needed,
     list_path,
     say_elsewhere,
     say_unread,
@@ -117,6 +118,8 @@ class ClusterFollower:
                 try:
                     self._versions[resource, namespace] = read_list(reader, resource, take, namespace)
                 except Refused as refused:
+                    if resource in NEEDED:
+                        raise fault_of_needed(resource, refused) from None
                     said = say_unread(resource, refused, unknown)
                     self.unknown.append(f"{namespace}: {said}" if namespace else said)
                     forget(resource, namespace)

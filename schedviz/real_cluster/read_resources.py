@@ -1,6 +1,5 @@
 """What is read of a real cluster: the resources that the scheduler reads. Secrets are not among them."""
 
-from collections.abc import Collection
 from typing import Final
 from urllib.parse import quote
 
@@ -82,14 +81,19 @@ FIELD_SELECTORS: Final = {
 """The scheduler sees no pods that have ended, and its Events are about pods."""
 
 
-def say_unread(
-    resource: Resource, refused: Refused, unknown: str, needed: Collection[Resource] = NEEDED
-) -> str:
-    """Return why a resource is not read, and what is unknown thereby. Raises ClusterError for one that is
-    needed, and the refusal where it does not only mean that the resource is forbidden or not served."""
-    if resource in needed and refused.is_forbidden:
-        raise ClusterError(f"no permission to list {resource.plural}: {refused}") from None
-    if resource in needed or not (refused.is_forbidden or refused.is_missing):
+def fault_of_needed(resource: Resource, refused: Refused, otherwise: str = "") -> ClusterError:
+    """Return the error where there is no answer without a resource that is refused. ``otherwise``: what there
+    is without the permission."""
+    if not refused.is_forbidden:
+        return refused
+    further = f"; {otherwise}" if otherwise else ""
+    return ClusterError(f"no permission to list {resource.plural}: {refused}{further}")
+
+
+def say_unread(resource: Resource, refused: Refused, unknown: str) -> str:
+    """Return why a resource is not read, and what is unknown thereby. Raises the refusal where it does not
+    only mean that the resource is forbidden or not served."""
+    if not (refused.is_forbidden or refused.is_missing):
         raise refused
     why = "forbidden" if refused.is_forbidden else f"not served as {resource.api_version}"
     return f"{resource.plural} ({why}): {unknown}"
