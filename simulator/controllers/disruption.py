@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller, ControllerContext
-from simulator.controllers.pods import is_active, is_ready
+from simulator.controllers.pods import Labels, is_active, is_ready, sorted_labels
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import with_meta_condition
@@ -27,7 +27,6 @@ SCALED = (DEPLOYMENTS, REPLICA_SETS, "statefulsets.apps", "replicationcontroller
 CHANGED_BUDGETS = ObjectKey(BUDGETS, "")
 """The entry in the work queue for all budgets that changed or whose pods did: one step syncs them all,
 however many there are."""
-Labels = tuple[tuple[str, str], ...]
 
 
 class ScaleUnknown(Exception):
@@ -77,18 +76,12 @@ class DisruptionController(Controller):
         budgets, self._changed_budgets = self._changed_budgets, set()
         labels, self._changed_labels = self._changed_labels, {}
         for key, budget in [*self._world.informer.of(BUDGETS).items()]:
-            if key in budgets or _matches_any(budget, labels.get(namespace_of_key(key), ())):
+            if key in budgets or _matching(budget, labels.get(namespace_of_key(key), ())):
                 self._queue.sync_now(ObjectKey(BUDGETS, key))
 
     def sync(self, key: str, manifest: Manifest) -> None:
-        selector = label_selector(manifest.get("spec", {}).get("selector"))
-        by_labels = self._by_labels.get(namespace_of_key(key), {}) if selector is not None else {}
-        pods = [
-            self._pods[pod]
-            for labels, found in by_labels.items()
-            if selector is not None and selector.matches(dict(labels))
-            for pod in found
-        ]
+        by_labels = self._by_labels.get(namespace_of_key(key), {})
+        pods = [self._pods[pod] for labels in _matching(manifest, by_labels) for pod in by_labels[labels]]
         try:
             status = self._status(manifest, pods)
         except ScaleUnknown as error:
@@ -176,12 +169,13 @@ class DisruptionController(Controller):
 
 
 def _labels(pod: Manifest | None) -> Labels | None:
-    return None if pod is None else tuple(labels_of(pod).items())
+    return None if pod is None else sorted_labels(pod)
 
 
-def _matches_any(budget: Manifest, labels: Iterable[Labels]) -> bool:
+def _matching(budget: Manifest, labels: Iterable[Labels]) -> list[Labels]:
+    """Return those labels that the selector of a budget matches."""
     selector = label_selector(budget.get("spec", {}).get("selector"))
-    return selector is not None and any(selector.matches(dict(each)) for each in labels)
+    return [] if selector is None else [each for each in labels if selector.matches(dict(each))]
 
 
 def _pod_fields(pod: Manifest | None) -> object:

@@ -8,13 +8,10 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.daemon_placement import target_node_name
 from simulator.controllers.job_tracking import has_tracking_finalizer
-from simulator.controllers.pods import FINISHED_PHASES, available_at, revision_label
+from simulator.controllers.pods import FINISHED_PHASES, Labels, available_at, revision_label, sorted_labels
 from simulator.objects.labels import Selector
-from simulator.objects.metadata import is_terminating, labels_of
+from simulator.objects.metadata import is_terminating
 from simulator.objects.status import phase_of
-
-Labels = tuple[tuple[str, str], ...]
-"""In the order of their keys."""
 
 
 class PodState(NamedTuple):
@@ -54,7 +51,7 @@ class PodFacts(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, number: int) -> "PodFacts":
-        since, labels = available_at(manifest, 0), tuple(sorted(labels_of(manifest).items()))
+        since, labels = available_at(manifest, 0), sorted_labels(manifest)
         tracked = has_tracking_finalizer(manifest)
         state = PodState(phase_of(manifest), is_terminating(manifest), since is not None, tracked)
         revision, node = revision_label(manifest), target_node_name(manifest)
