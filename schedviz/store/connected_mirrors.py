@@ -67,8 +67,6 @@ class ConnectedMirror(msgspec.Struct, frozen=True):
     context: str
     asked: float
     access: str = ""
-    namespaces: tuple[str, ...] = ()
-    """The namespaces that are followed; none = all."""
 
 
 class MirrorProgress(msgspec.Struct, frozen=True):

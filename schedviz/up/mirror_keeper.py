@@ -88,7 +88,6 @@ class MirrorKeeper:
             "--connected",
             f"--name={mirror.name}",
             f"--context={mirror.context}",
-            *([f"--namespaces={','.join(mirror.namespaces)}"] if mirror.namespaces else []),
         ]
         await asyncio.to_thread(self._note, mirror, "")
         return await run_once(Program(f"mirror {mirror.name}", command))
