@@ -31,6 +31,7 @@ from simulator.objects.conditions import condition
 from simulator.objects.pod import Pod
 from simulator.what_if.answer import WhatIfAnswer
 from simulator.what_if.gang import find_gang
+from simulator.what_if.pending_queue import last_message
 from simulator.what_if.situation import Situation
 
 ROOM_UNKNOWN: Final = (
@@ -79,9 +80,9 @@ def run(options: argparse.Namespace) -> int:
             return _answer_without_nodes(pod, assumed, options.output)
         has_all_pods, items = found.has_all_pods, [*found.listed.items()]
         del found, first
-        sentences = [*_describe_bound(pod), *_describe_said(stored)]
-        if not pod.node_name and not pod.finished:
-            sentences = [*describe_state(pod, items), *sentences]
+        bound = _describe_bound(pod)
+        told = [f"{bound} What follows is about a new pod like it."] if bound else describe_state(pod, items)
+        sentences = [*told, *_describe_said(stored)]
         if not has_all_pods:
             sentences = [*sentences, ROOM_UNKNOWN]
         waiting = Pod.parse(_unbound(stored))
@@ -97,28 +98,21 @@ def run(options: argparse.Namespace) -> int:
 
 def _answer_without_nodes(pod: Pod, assumed: Assumptions, output: str) -> int:
     """Print what is known where nodes may not be listed: what the cluster's scheduler said, in words."""
-    view = present_waiting([pod.manifest], now())
+    status = 0 if pod.node_name else 1
     if output == "json":
-        said = condition(pod.manifest, "PodScheduled") or {}
-        print_json(
-            msgspec.json.encode(
-                WhyAnswer(pod.key, pod.node_name, said.get("message") or "", None, None, assumed)
-            )
-        )
-        return 0 if pod.node_name else 1
+        answer = WhyAnswer(pod.key, pod.node_name, last_message(pod.manifest), None, None, assumed)
+        print_json(msgspec.json.encode(answer))
+        return status
     wanted = ", ".join(f"{name} {amount}" for name, amount in written_requests(pod.manifest).items())
     lines = [f"Pod {pod.key}, priority {pod.priority}, requests {wanted or 'nothing'}"]
-    if pod.finished or pod.node_name:
-        lines += [
-            f"It is bound to {pod.node_name} (status.phase {pod.phase})."
-            if pod.node_name
-            else "It has ended."
-        ]
+    if bound := _describe_bound(pod):
+        lines.append(bound)
     else:
         lines += _describe_said(pod.manifest)
-        lines += [line for row in view.causes for line in (row.deciding, f"Remedy: {row.remedy}")]
+        causes = present_waiting([pod.manifest], now()).causes
+        lines += [line for row in causes for line in (row.deciding, f"Remedy: {row.remedy}")]
     print_lines([*lines, "", *assumed.lines()])
-    return 0 if pod.node_name else 1
+    return status
 
 
 def _answer(asked: AskedPod, pod: Pod, situation: Situation, assumed: Assumptions, output: str) -> int:
@@ -133,9 +127,9 @@ def _answer(asked: AskedPod, pod: Pod, situation: Situation, assumed: Assumption
             **msgspec.structs.asdict(decision),
             sentences=[*asked.sentences, *explain.sentences_after(decision)],
         )
-        said = condition(pod.manifest, "PodScheduled") or {}
         explained = msgspec.Raw(plain_encoder.encode(whole))
-        answer = WhyAnswer(pod.key, pod.node_name, said.get("message") or "", explained, found, assumed)
+        said = last_message(pod.manifest)
+        answer = WhyAnswer(pod.key, pod.node_name, said, explained, found, assumed)
         print_json(msgspec.json.encode(answer))
     else:
         print_lines(explain.report_lines(asked, decision, written_requests(asked.pod.manifest)))
@@ -162,13 +156,12 @@ def _unbound(stored: Manifest) -> Manifest:
     return {**stored, "spec": spec, "status": {"phase": "Pending"}}
 
 
-def _describe_bound(pod: Pod) -> Iterator[str]:
+def _describe_bound(pod: Pod) -> str:
+    """Return that the pod has ended, or is bound; "" = it waits."""
     if pod.finished:
         on = f" on {pod.node_name}" if pod.node_name else ""
-        yield f"It has ended{on} (status.phase {pod.phase}). What follows is about a new pod like it."
-    elif pod.node_name:
-        bound = f"It is bound to {pod.node_name} (status.phase {pod.phase})."
-        yield f"{bound} What follows is about a new pod like it."
+        return f"It has ended{on} (status.phase {pod.phase})."
+    return f"It is bound to {pod.node_name} (status.phase {pod.phase})." if pod.node_name else ""
 
 
 def _describe_said(stored: Manifest) -> Iterator[str]:

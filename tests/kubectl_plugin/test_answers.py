@@ -380,7 +380,12 @@ def test_without_nodes_what_the_clusters_scheduler_said_is_said_in_words(
     assert "30 have too little nvidia.com/gpu" in out
     assert "Remedy: A pod there that requests nvidia.com/gpu ends" in out
     assert "Not read: nodes (forbidden): which nodes there are, and what each of them lacks." in out
-    assert ask("why", "runs", "-n", "shop", server=one_namespace).status == 0
+    status, out, _ = ask("why", "runs", "-n", "shop", server=one_namespace)
+    assert status == 0
+    assert "It is bound to node-1 (status.phase Running)." in out
+    one_namespace.lists["/api/v1/namespaces/shop/pods"][0]["status"]["phase"] = "Succeeded"
+    out = ask("why", "runs", "-n", "shop", server=one_namespace).out
+    assert "It has ended on node-1 (status.phase Succeeded)." in out
     answer = json.loads(ask("why", "big-1", "-n", "shop", "-o", "json", server=one_namespace).out)
     assert (answer["explain"], answer["whatif"]) == (None, None)
     status, out, _ = ask("pending", "-n", "shop", server=one_namespace)
