@@ -25,16 +25,17 @@ LOOK_SECONDS: Final = 0.5
 AGAIN_SECONDS: Final = 30.0
 """The time before a mirror that has followed before is started again, where its cluster cannot be read."""
 ALL: Final = "*"
+NONE: Final = "-"
 NOTHING_TO_MIRROR: Final = 2
 """The exit status of ``schedviz mirror`` where it says in one line why it ends."""
 
 
 class MirrorKeeper:
     def __init__(self, store: Store, allowed: Collection[str]) -> None:
-        """``allowed``: the contexts that may be connected; ``*`` = all of the kubeconfig."""
+        """``allowed``: the contexts that may be connected; ``*`` = all of the kubeconfig, ``-`` = none."""
         self._store = store
         self._mirrors = ConnectedMirrors(store.redis)
-        self._allowed = allowed
+        self._allowed = {*allowed} - {NONE}
         self._name = make_process_name()
         self._running: dict[ConnectedMirror, asyncio.Task[None]] = {}
 

@@ -169,3 +169,11 @@ def test_one_process_offers_at_a_time(mirrors: ConnectedMirrors) -> None:
     assert mirrors.offer("a", OfferedContexts(["x"]))
     assert not mirrors.offer("b", OfferedContexts(["y"]))
     assert mirrors.offered() == OfferedContexts(["x"])
+
+
+async def test_where_no_context_may_be_connected_none_is_offered(
+    store: Store, mirrors: ConnectedMirrors
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await MirrorKeeper(store, ["-"]).run(Processes().run_once)
+    assert mirrors.offered() is None
