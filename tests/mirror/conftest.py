@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from schedviz.mirror.writer import Listener
 from schedviz.real_cluster.kubeconfig import connect
 from schedviz.real_cluster.reader import ClusterReader
 from schedviz.store import Sandbox, Store
+from simulator.api import Manifest
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.kubectl_plugin.api_server import write_kubeconfig
 from tests.loop.world import World
@@ -18,6 +20,7 @@ from tests.mirror.proxy import Proxy, before
 from tests.waiting import eventually
 
 TOKEN = "t0k-of-the-cluster"
+SKIPPED = ("leases.coordination.k8s.io", "configmaps", "events")
 
 
 class Mirror:
@@ -98,3 +101,27 @@ def start(
     yield start
     for each in started:
         each.stop()
+
+
+def stored(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
+    """Of all objects their identity and what the scheduler reads."""
+    objects, _ = sandbox.list_all()
+    return {
+        resource: {key: _read(manifest) for key, manifest in collection.items()}
+        for resource, collection in objects.items()
+        if resource not in SKIPPED and collection
+    }
+
+
+def _read(manifest: Manifest) -> Any:
+    metadata, spec = manifest["metadata"], manifest.get("spec") or {}
+    status = manifest.get("status") or {}
+    containers = [(each["name"], each.get("ready")) for each in status.get("containerStatuses") or ()]
+    conditions = status.get("conditions") or () if manifest["kind"] == "Pod" else ()
+    return (
+        *(metadata.get(field) for field in ("uid", "labels", "deletionTimestamp", "ownerReferences")),
+        *(spec.get(field) for field in ("nodeName", "containers", "unschedulable", "tolerations")),
+        *(status.get(field) for field in ("phase", "allocatable", "nominatedNodeName")),
+        [(each["type"], each["status"], each.get("message")) for each in conditions],
+        containers,
+    )
