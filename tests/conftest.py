@@ -33,7 +33,7 @@ os.environ["LESSONS_DIR"] = str(Path(__file__).parent / "lessons" / "folders")
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS  # noqa: E402 (as above)
 from schedviz.loop.leadership import living_workers  # noqa: E402
-from schedviz.store import Meta, NoSandbox, Sandbox, Store  # noqa: E402
+from schedviz.store import Meta, NoSandbox, Sandbox, Store, connected_mirrors  # noqa: E402
 from schedviz.up.programs import SERVER  # noqa: E402
 
 PHASE = pytest.StashKey[int]()
@@ -118,6 +118,14 @@ def store(redis_url: str) -> Iterator[Store]:
     store = Store(redis_url)
     yield store
     store.close()
+
+
+@pytest.fixture
+def mirrors(store: Store) -> Iterator[connected_mirrors.ConnectedMirrors]:
+    """The clusters that pages connect: none."""
+    yield connected_mirrors.ConnectedMirrors(store.redis)
+    store.redis.delete(connected_mirrors.KEEPER, connected_mirrors.OFFERED)
+    store.redis.delete(connected_mirrors.WANTED, connected_mirrors.PROGRESS)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from schedviz.loop.mirror_silence import ENDED
 from schedviz.store import NoSandbox, Store
-from schedviz.store.connected_mirrors import KEEPER, OFFERED, PROGRESS, WANTED, ConnectedMirrors
+from schedviz.store.connected_mirrors import ConnectedMirrors
 from schedviz.up.mirror_keeper import MirrorKeeper
 from schedviz.up.supervisor import Supervisor
 from tests.access.conftest import new_client
@@ -53,9 +53,10 @@ def kubeconfig(
 
 @pytest.mark.long
 async def test_a_connected_cluster_leads_to_its_page_and_its_credentials_stay_in_the_process(
-    kubeconfig: None, store: Store, sandbox_name: str
+    kubeconfig: None, store: Store, mirrors: ConnectedMirrors, sandbox_name: str
 ) -> None:
-    mirrors, client, lines = ConnectedMirrors(store.redis), new_client(), []
+    client = new_client()
+    lines: list[str] = []
     pages = ""
 
     async def eventually(look: Callable[[], object]) -> None:
@@ -93,6 +94,5 @@ async def test_a_connected_cluster_leads_to_its_page_and_its_credentials_stay_in
         keeper.cancel()
         with suppress(asyncio.CancelledError):
             await keeper
-        store.redis.delete(KEEPER, OFFERED, WANTED, PROGRESS)
         with suppress(NoSandbox):
             store.delete(sandbox_name)

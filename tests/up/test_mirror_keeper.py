@@ -1,7 +1,7 @@
 """The mirrors that pages connect: which are offered, started, ended, and started again."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,6 @@ import yaml
 from schedviz.store import Meta, Store
 from schedviz.store.connected_mirrors import (
     KEEPER,
-    OFFERED,
-    PROGRESS,
-    WANTED,
     ConnectedMirror,
     ConnectedMirrors,
     MirrorProgress,
@@ -26,11 +23,9 @@ from tests.waiting import PATIENCE
 TOKEN = "t0ken-of-jane"
 
 
-@pytest.fixture
-def mirrors(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[ConnectedMirrors]:
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mirror_keeper, "LOOK_SECONDS", 0.01)
-    yield ConnectedMirrors(store.redis)
-    store.redis.delete(KEEPER, OFFERED, WANTED, PROGRESS)
 
 
 @pytest.fixture(autouse=True)
@@ -72,9 +67,14 @@ def test_a_file_that_is_no_kubeconfig_is_named_and_not_quoted(
 def test_a_kubeconfig_is_parsed_again_when_it_has_changed_and_not_at_each_look(
     store: Store, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parsed: list[object] = []
+    parsed: list[bytes] = []
     load = yaml.load
-    monkeypatch.setattr(yaml, "load", lambda *given: parsed.append(given) or load(*given))
+
+    def note(text: bytes, loader: type[yaml.CSafeLoader]) -> object:
+        parsed.append(text)
+        return load(text, loader)
+
+    monkeypatch.setattr(yaml, "load", note)
     keeper = MirrorKeeper(store, ["*"])
     for _ in range(3):
         assert keeper.offered_contexts().current == "prod"

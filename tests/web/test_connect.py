@@ -1,6 +1,5 @@
 """The page that connects clusters: what it offers, whom it lets, and what it shows."""
 
-from collections.abc import Iterator
 from http import HTTPStatus
 
 import pytest
@@ -10,11 +9,8 @@ from django.utils.translation import override
 from schedviz.access.record import digest_of, owned_by
 from schedviz.store import Meta, Sandbox, Store
 from schedviz.store.connected_mirrors import (
-    KEEPER,
     MIRRORS_AT_MOST,
     OFFERED,
-    PROGRESS,
-    WANTED,
     ConnectedMirror,
     ConnectedMirrors,
     MirrorProgress,
@@ -38,11 +34,9 @@ VALUES = {
 
 
 @pytest.fixture
-def mirrors(store: Store) -> Iterator[ConnectedMirrors]:
-    found = ConnectedMirrors(store.redis)
-    assert found.offer("keeper", OfferedContexts([EKS, "kind-dev"], EKS))
-    yield found
-    store.redis.delete(KEEPER, OFFERED, WANTED, PROGRESS)
+def mirrors(mirrors: ConnectedMirrors) -> ConnectedMirrors:
+    assert mirrors.offer("keeper", OfferedContexts([EKS, "kind-dev"], EKS))
+    return mirrors
 
 
 @pytest.fixture
