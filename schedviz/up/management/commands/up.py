@@ -71,12 +71,13 @@ class Command(BaseCommand):
         environment.pass_secret(
             "SECRET_KEY", kept_key(settings.DATA_DIR) if keeps_key else settings.SECRET_KEY
         )
-        announcement = Announcement(Store(url, settings.REDIS_CLUSTER_URLS), self._say)
+        store = Store(url, settings.REDIS_CLUSTER_URLS)
+        announcement = Announcement(store, self._say)
         threading.Thread(target=announcement.make, daemon=True).start()
         started = programs(
             settings.HOST, settings.PORT, web_processes=settings.WEB_PROCESSES, workers=settings.WORKERS
         )
-        keeper = MirrorKeeper(Store(url, settings.REDIS_CLUSTER_URLS), settings.MIRROR_CONTEXTS)
+        keeper = MirrorKeeper(store, settings.MIRROR_CONTEXTS)
         return run_programs([*started, *self.further_programs], self._say, redis, keeper.run)
 
     def _say(self, line: str) -> None:
