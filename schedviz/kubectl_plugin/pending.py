@@ -22,7 +22,7 @@ from simulator.command_line.files import InputError
 from simulator.command_line.garbage import without_collections
 from simulator.command_line.output import print_json, print_lines
 from simulator.command_line.tables import align_columns
-from simulator.objects.metadata import namespace_of_key
+from simulator.objects.metadata import is_within
 from simulator.trace import QueuePlace
 from simulator.what_if.pending_queue import place_as_said, queue_order, try_pending
 
@@ -86,7 +86,9 @@ def run(options: argparse.Namespace) -> int:
     with serving(scheduler.features), without_collections():
         found, assumed = read_objects(reader, scheduler, now(), namespace)
         if not found.has_nodes:
-            view = present_waiting(found.listed.pods.values(), now())
+            view = present_waiting(
+                (pod for key, pod in found.listed.pods.items() if is_within(key, namespace)), now()
+            )
             return _print(view, view.count, assumed, options.output)
         items, manifests = [*found.listed.items()], found.listed.pods
         del found  # and what the pods share, by its JSON: some ten megabytes
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
             queue = try_pending(items, frameworks)
         except (LookupError, TypeError, AttributeError, ValueError) as failure:
             raise InputError(f"the cluster: {type(failure).__name__}: {failure}") from None
-    places = {place.pod: place for place in queue.places if namespace in ("", namespace_of_key(place.pod))}
+    places = {place.pod: place for place in queue.places if is_within(place.pod, namespace)}
     records = {key: pod_record(manifests[key]) for key in places}
     view = present_pending(ClusterPods(places, records), now())
     return _print(view, queue.untried, assumed, options.output)

@@ -16,7 +16,7 @@ from simulator.apiserver.resources import NAMESPACES, NODES, PODS
 from simulator.apiserver.served_features import serving
 from simulator.dumps.followed_objects import FollowedObjects, read_name
 from simulator.objects.events import EVENTS
-from simulator.objects.metadata import namespace_of_key
+from simulator.objects.metadata import is_within
 
 LEFT_OUT_FIRST: Final = (EVENTS, "controllerrevisions.apps")
 """The resources that no rule of the scheduler reads, which are left out where not all fits. Pods that have
@@ -179,11 +179,6 @@ class FirstLists:
             resource: {key: each for key, (_, each) in collection.items()}
             for resource, collection in self.objects.items()
         }
-
-
-def is_within(key: str, namespace: str) -> bool:
-    """Whether an object is in a namespace; "" = all."""
-    return not namespace or namespace_of_key(key) == namespace
 
 
 def changed(

@@ -6,13 +6,14 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from schedviz.loop.leader import Leader
-from schedviz.mirror.first_lists import FirstLists, Known, changed, digest, is_within, known
+from schedviz.mirror.first_lists import FirstLists, Known, changed, digest, known
 from schedviz.real_cluster.follow import Message
 from schedviz.store import Commit, LimitReached, Sandbox
 from schedviz.store.parts import parts_of
 from simulator.api import Change, Manifest, WatchEvent, versioned
 from simulator.dumps.followed_objects import FollowedObjects, read_name
 from simulator.kernel.prepared_types import prepared
+from simulator.objects.metadata import is_within
 from simulator.trace import AnyEvent
 
 

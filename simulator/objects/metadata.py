@@ -31,6 +31,11 @@ def namespace_of_key(key: str) -> str:
     return key.rpartition("/")[0]
 
 
+def is_within(key: str, namespace: str) -> bool:
+    """Whether the object of a key is in a namespace; "" = all."""
+    return not namespace or namespace_of_key(key) == namespace
+
+
 def name_of(manifest: Manifest) -> str:
     name: str = manifest["metadata"]["name"]
     return name

@@ -392,3 +392,6 @@ def test_without_nodes_what_the_clusters_scheduler_said_is_said_in_words(
     assert status == 1
     assert "3 pods were not tried; their cause is what the cluster's scheduler said last." in out
     assert "None of them fits" not in out
+    # Who may list the pods of all namespaces asks about this one nevertheless.
+    del one_namespace.answers[PODS]
+    assert json.loads(ask("pending", "-n", "shop", "-o", "json", server=one_namespace).out)["count"] == 3
