@@ -106,8 +106,10 @@ class JobStore(Generic[J]):
             self._delete_oldest(now)
 
     def request_stop(self, job: J) -> None:
-        """Request that the job runner stops the job. It reads this soon, and saves what it has found until
-        then."""
+        """Request that the job runner stops the job, unless it is finished. It reads this soon, and saves
+        what it has found until then."""
+        if job.finished:
+            return
         self._redis.set(self._stop_key(job), b"1", ex=self._kind.waiting_seconds)
 
     def is_stop_requested(self, job: J) -> bool:

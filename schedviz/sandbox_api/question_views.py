@@ -38,8 +38,7 @@ def read_cluster_question(request: HttpRequest, name: str, number: str) -> HttpR
 @operation("stopClusterQuestion", "Stop a question; what was found is kept", ClusterAnswer)
 def stop_cluster_question(request: HttpRequest, name: str, number: str) -> HttpResponse:
     job = _find(name, number)
-    if not job.finished:
-        _jobs().request_stop(job)
+    _jobs().request_stop(job)
     return answer(_answer_of(job))
 
 

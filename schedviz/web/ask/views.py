@@ -63,8 +63,7 @@ def asked_page(request: HttpRequest, name: str, number: str) -> HttpResponse:
 
 def stop_asked(request: HttpRequest, name: str, number: str) -> HttpResponse:
     job = _find(name, number)
-    if not job.finished:
-        _jobs().request_stop(job)
+    _jobs().request_stop(job)
     return redirect("asked", name, job.id)
 
 

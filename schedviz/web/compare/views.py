@@ -70,8 +70,7 @@ def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
 
 def stop_comparison(request: HttpRequest, number: str) -> HttpResponse:
     job = _find(request, number)
-    if not job.finished:
-        _jobs().request_stop(job)
+    _jobs().request_stop(job)
     return redirect("comparison", job.id)
 
 
