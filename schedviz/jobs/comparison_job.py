@@ -7,6 +7,7 @@ import msgspec
 from schedviz.jobs.job import LongJob, long_job_kind
 from simulator.api import Manifest
 from simulator.compare.answer import Comparison
+from simulator.compare.comparison_run import Side
 from simulator.queueing.queue_version import QueueVersion
 from simulator.versions.features import UNSTATED_FEATURES, Features, read_features
 
@@ -34,6 +35,10 @@ class RequestedSide(msgspec.Struct, frozen=True):
     def features(self) -> Features:
         """Raises UnknownVersion, FeatureGateError."""
         return read_features(self.kubernetes, self.feature_gates)
+
+    def side(self) -> Side:
+        """Return the side of a run. Raises as :meth:`features`."""
+        return Side(self.config, self.queue, self.seed, self.features())
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True):

@@ -6,20 +6,14 @@ from typing import Final
 
 from django.conf import settings
 
-from schedviz.jobs.comparison_job import (
-    COMPARISONS,
-    RECORDED,
-    ComparisonJob,
-    ComparisonRequest,
-    RequestedSide,
-)
+from schedviz.jobs.comparison_job import COMPARISONS, RECORDED, ComparisonJob, ComparisonRequest
 from schedviz.jobs.job_store import JobStore
 from schedviz.jobs.job_turns import JobTurns, Work
 from schedviz.store import Gone, Store
 from schedviz.store.recording import recording_lines
 from simulator.api import SECOND
 from simulator.commands.run import START
-from simulator.compare.comparison_run import ComparisonRun, Side
+from simulator.compare.comparison_run import ComparisonRun
 from simulator.compare.outside_comparison import OutsideComparison
 from simulator.compare.place_again import place_pods_again
 from simulator.compare.played_history import PlayedHistory
@@ -47,13 +41,13 @@ def begin_comparison(store: Store, job: ComparisonJob) -> Work:
     duration = request.seconds * SECOND
     if request.a.preset == RECORDED:
         history = read_history(_records(store, request.name))
-        outside = OutsideComparison(history, _side(request.b), duration or None, transport)
-        second = SecondScheduler(_side(request.b).settings, transport)
+        outside = OutsideComparison(history, request.b.side(), duration or None, transport)
+        second = SecondScheduler(request.b.side().settings, transport)
         return PlayedHistory(outside, _records(store, request.name), second)
     workload = _workload(store, request)
     if request.place_again:
         workload = place_pods_again(workload)
-    return ComparisonRun(workload, _side(request.a), _side(request.b), duration, transport)
+    return ComparisonRun(workload, request.a.side(), request.b.side(), duration, transport)
 
 
 def _workload(store: Store, request: ComparisonRequest) -> ComparedWorkload:
@@ -74,7 +68,3 @@ def _records(store: Store, name: str) -> Iterator[Record]:
         raise RecordingError(
             f"sandbox {name} has no recording now; one begins when its leader is killed"
         ) from None
-
-
-def _side(side: RequestedSide) -> Side:
-    return Side(side.config, side.queue, side.seed, side.features())

@@ -13,7 +13,6 @@ from schedviz.jobs.played_job import PLAYED, PlayedJob, PlayedRequest, unpack
 from schedviz.store import Store
 from simulator.arrivals.play_run import Played, PlayRun, workload_of
 from simulator.arrivals.read import ReadArrivals, read_file, read_nodes_file
-from simulator.compare.comparison_run import Side
 from simulator.scheduler.extender_http import HttpTransport
 
 MAX_SECONDS: Final = 180.0
@@ -45,7 +44,7 @@ def played_turns(store: Store) -> JobTurns[PlayedJob]:
 
 def _begin(request: PlayedRequest) -> PlayRun:
     """Raises ArrivalError, ManifestError, ConfigError."""
-    sides = [Side(each.config, each.queue, each.seed, each.features()) for each in request.sides]
+    sides = [each.side() for each in request.sides]
     nodes = read_nodes_file(unpack(request.nodes)) if request.nodes else []
     workload = workload_of(_read(request.arrivals), nodes, request.title, request.pace, sides[0])
     duration = request.duration or workload.duration
