@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -11,13 +11,13 @@ from schedviz.sandbox_documents import PlayedSide, PlayRequest
 from simulator.api import Manifest
 from simulator.arrivals.play_run import PlayedFigures, PlayRun, workload_of
 from simulator.arrivals.read import ReadArrivals, read_bytes, read_file, read_nodes_file
+from simulator.arrivals.workload import PACE, SEED
 from simulator.compare.comparison_run import Side
 from simulator.kernel.prepared_types import prepared
-from simulator.objects.durations import parse_duration
+from simulator.objects.durations import format_duration, parse_duration
 from simulator.versions.features import DEFAULT_FEATURES, chosen_features
 
-PACE = "10ms"
-SEED = 1
+USUAL_PACE: Final = format_duration(PACE)
 
 
 def play(
@@ -25,7 +25,7 @@ def play(
     nodes: str | bytes | Path = "",
     *,
     until: str = "",
-    pace: str = PACE,
+    pace: str = USUAL_PACE,
     b: Mapping[str, Any] | None = None,
     server: str = "",
     **a: Any,

@@ -39,6 +39,11 @@ AFTER_END: Final = 3600 * SECOND
 """The time for which a workload is played after its last arrival or, if that is later, the last end of pods
 that started at once: for those that had to wait."""
 
+PACE: Final[Micros] = SECOND // 100
+"""The pace of scheduling cycles where none is asked for: about that of kube-scheduler."""
+SEED: Final = 1
+"""The seed where none is asked for."""
+
 
 class Unfit(msgspec.Struct, frozen=True):
     """An arrival whose pods fit no node, not even an empty one."""

@@ -18,7 +18,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.arrivals.arrival import Arrival, count_pods, encode
 from simulator.arrivals.play_run import Played, PlayRun, workload_of
 from simulator.arrivals.read import ReadArrivals, read_bytes, read_file, read_nodes_file
-from simulator.arrivals.workload import PlayedWorkload, Unfit, played_scenario
+from simulator.arrivals.workload import PACE, SEED, PlayedWorkload, Unfit, played_scenario
 from simulator.command_line.files import (
     STANDARD_INPUT,
     InputError,
@@ -81,11 +81,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--convert", action="store_true", help="print arrivals and nodes as JSON Lines, and end"
     )
-    parser.add_argument("--pace", default="10ms", help="simulated time that a scheduling cycle takes")
+    parser.add_argument(
+        "--pace",
+        default=durations.format_duration(PACE),
+        help="simulated time that a scheduling cycle takes",
+    )
     parser.add_argument(
         "--until", help="simulated time to stop at, e.g. 90m; by default an hour after the last end"
     )
-    parser.add_argument("--seed", type=int, default=1, help="settles ties")
+    parser.add_argument("--seed", type=int, default=SEED, help="settles ties")
     add_side_options(parser)
     parser.add_argument(
         "--lines", type=int, metavar="TIME", help="for programs: print the cluster as of a time"

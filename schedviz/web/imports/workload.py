@@ -14,7 +14,8 @@ from schedviz.store import Clock, Meta, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.places import Share
 from schedviz.web.imports.take import read_by
-from simulator.api import SECOND, Change, Micros
+from simulator.api import SECOND, Change
+from simulator.arrivals.workload import PACE, SEED
 from simulator.commands.play import WorkloadHeader
 from simulator.kernel.prepared_types import prepared
 from simulator.versions.features import DEFAULT_FEATURES
@@ -23,9 +24,6 @@ NAME: Final = "workload"
 PAUSED: Final = "paused"
 SPEEDS: Final = ("1", "10", "100", MAX, PAUSED)
 """The speeds at which it begins."""
-PACE: Final[Micros] = SECOND // 100
-"""The pace of scheduling cycles: about that of kube-scheduler."""
-SEED: Final = 1
 
 
 class ReadWorkload(NamedTuple):
