@@ -15,11 +15,11 @@ from schedviz.sandbox_api.operations import operation
 from schedviz.sandbox_api.requests import answer
 from schedviz.sandbox_api.sandbox_views import asked_features
 from schedviz.sandbox_documents import PlayAnswer, PlayedSide, PlayRequest
-from schedviz.web.compare import played
+from schedviz.web.imports import play_job
 from schedviz.web.imports.take import ImportFailed
-from schedviz.web.imports.workload import PACE, SEED
 from simulator.api import SECOND, Manifest
 from simulator.apiserver.status import BadRequest, NotFound
+from simulator.arrivals.workload import PACE, SEED
 from simulator.objects.durations import parse_duration
 from simulator.versions.features import DEFAULT_FEATURES
 
@@ -29,8 +29,8 @@ def play_workload(request: HttpRequest, asked: PlayRequest) -> HttpResponse:
     """Everything is checked before anything is stored."""
     with _files(asked) as (arrivals, nodes):
         try:
-            header = played.check_workload(request, arrivals, nodes)
-            files = played.packed(arrivals), b"" if nodes is None else played.packed(nodes)
+            header = play_job.check_workload(request, arrivals, nodes)
+            files = play_job.packed(arrivals), play_job.packed(nodes)
         except ImportFailed as failed:
             raise BadRequest(str(failed)) from None
     sides = [_side(each, path, header.config) for path, each in (("a", asked.a), ("b", asked.b)) if each]
@@ -42,7 +42,7 @@ def play_workload(request: HttpRequest, asked: PlayRequest) -> HttpResponse:
         sides=sides,
         duration=_duration("until", asked.until) if asked.until else 0,
     )
-    return answer(_answer_of(played.submit(request, job, header)), 202)
+    return answer(_answer_of(play_job.submit(request, job, header)), 202)
 
 
 @operation("readPlay", "A workload that is played, and its result", PlayAnswer)
@@ -53,8 +53,7 @@ def read_play(request: HttpRequest, number: str) -> HttpResponse:
 @operation("stopPlay", "Stop a workload; what was played is kept", PlayAnswer)
 def stop_play(request: HttpRequest, number: str) -> HttpResponse:
     job = _find(request, number)
-    if not job.finished:
-        played.jobs().request_stop(job)
+    play_job.jobs().request_stop(job)
     return answer(_answer_of(job))
 
 
@@ -93,7 +92,7 @@ def _duration(field: str, text: str) -> int:
 
 
 def _find(request: HttpRequest, number: str) -> PlayedJob:
-    job = played.find_played(request, number)
+    job = play_job.find_played(request, number)
     if job is None:
         raise NotFound("plays", number)
     return job

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django_htmx.http import reswap, retarget
+from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from schedviz.store.past import Past, Readable
 from schedviz.web.act import end_act
@@ -26,6 +26,11 @@ CLOCK = "schedviz:clock"
 
 def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
+
+
+def redirected(request: HttpRequest, address: str) -> HttpResponse:
+    """Return the response by which the browser loads another page, also after a request of htmx."""
+    return HttpResponseClientRedirect(address) if is_htmx(request) else redirect(address)
 
 
 class Panel(TemplateResponse):

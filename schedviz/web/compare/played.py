@@ -1,7 +1,5 @@
 """The pages of played workloads: for each its progress and its report."""
 
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,26 +7,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from schedviz.access.account import account_of
-from schedviz.access.identity import owner_of
-from schedviz.access.visitor import find_visitor
 from schedviz.jobs.comparison_job import RequestedSide
-from schedviz.jobs.job_store import JobStore
-from schedviz.jobs.played_job import PACKED_BYTES, PLAYED, PODS_AT_MOST, PlayedJob, PlayedRequest, pack
-from schedviz.limits.pools import IMPORTS
-from schedviz.limits.requester import requester_of
-from schedviz.routes import shares_of
-from schedviz.store.default import default_store
+from schedviz.jobs.played_job import PlayedJob, PlayedRequest
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.answers import is_htmx
+from schedviz.web.answers import is_htmx, redirected
 from schedviz.web.compare import form
 from schedviz.web.compare.report import report_context
-from schedviz.web.compare.workload_views import workload_page
+from schedviz.web.compare.workload_views import workload_files, workload_page
+from schedviz.web.imports.play_job import check_workload, find_played, jobs, packed, submit
 from schedviz.web.imports.take import ImportFailed
-from schedviz.web.imports.uploads import is_given, uploaded_file
-from schedviz.web.imports.workload import PACE, SEED, read_workload
 from schedviz.web.limits import text_of, with_time
-from simulator.commands.play import WorkloadHeader
+from simulator.arrivals.workload import PACE, SEED
 from simulator.decision_columns import plain_encoder
 from simulator.queueing.queue_version import QueueVersion
 from simulator.versions.features import DEFAULT_FEATURES
@@ -43,11 +32,7 @@ def play_now(request: HttpRequest) -> HttpResponse:
     :func:`schedviz.web.compare.form.parse_side`."""
     posted = {name: str(value) for name, value in request.POST.items()}
     try:
-        with ExitStack() as files:
-            arrivals = files.enter_context(uploaded_file(request, "arrivals", "arrivals_text"))
-            nodes = None
-            if is_given(request, "nodes", "nodes_text"):
-                nodes = files.enter_context(uploaded_file(request, "nodes", "nodes_text"))
+        with workload_files(request) as (arrivals, nodes):
             uploaded = request.FILES.get("arrivals")
             title = (uploaded and uploaded.name) or ""
             header = check_workload(request, arrivals, nodes)
@@ -61,7 +46,7 @@ def play_now(request: HttpRequest) -> HttpResponse:
             request_of_job = PlayedRequest(
                 title=title[:TITLE_AT_MOST],
                 arrivals=packed(arrivals),
-                nodes=b"" if nodes is None else packed(nodes),
+                nodes=packed(nodes),
                 pace=PACE,
                 sides=sides or [own],
             )
@@ -72,54 +57,7 @@ def play_now(request: HttpRequest) -> HttpResponse:
         return with_time(workload_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
     except (ImportFailed, ValueError) as wrong:
         return workload_page(request, error=str(wrong))
-    address = reverse("played", args=[job.id])
-    if is_htmx(request):
-        return HttpResponse(headers={"HX-Redirect": address})
-    return redirect(address)
-
-
-def check_workload(request: HttpRequest, arrivals: Path, nodes: Path | None) -> WorkloadHeader:
-    """Return what is known of a workload before it is played. Raises LimitExceeded, and ImportFailed for a
-    file that cannot be read, and for a workload that is too large for a job."""
-    with read_workload(default_store(), arrivals, nodes, IMPORTS.shares(requester_of(request))) as read:
-        header = read.header
-    if header.pods > PODS_AT_MOST:
-        raise ImportFailed(
-            gettext(
-                "The workload has %(pods)s pods; at most %(most)s are played here. "
-                "The command schedviz play plays more."
-            )
-            % {"pods": f"{header.pods:,}", "most": f"{PODS_AT_MOST:,}"}
-        )
-    return header
-
-
-def packed(path: Path) -> bytes:
-    """Return a file as a job stores it. Raises ImportFailed."""
-    data = pack(path.read_bytes())
-    if len(data) > PACKED_BYTES:
-        raise ImportFailed(
-            gettext("The file is too large to be played here. The command schedviz play plays it.")
-        )
-    return data
-
-
-def submit(request: HttpRequest, played: PlayedRequest, header: WorkloadHeader) -> PlayedJob:
-    """Submit the job of a workload that was checked. Raises LimitExceeded."""
-    unfit = [str(each) for each in header.unfit]
-    job = PlayedJob(request=played, owner=owner_of(request), notes=[*header.notes, *unfit])
-    return jobs().submit(job, shares_of(request))
-
-
-def jobs() -> JobStore[PlayedJob]:
-    return JobStore(default_store(), PLAYED)
-
-
-def find_played(request: HttpRequest, number: str) -> PlayedJob | None:
-    """Return the job of a workload, for those who asked for it; None = there is none."""
-    job = jobs().read(number)
-    visitor = find_visitor(request.COOKIES, "", account_of(request))
-    return job if job is not None and job.owner == visitor.owner else None
+    return redirected(request, reverse("played", args=[job.id]))
 
 
 def played_page(request: HttpRequest, number: str) -> HttpResponse:
@@ -133,14 +71,12 @@ def played_page(request: HttpRequest, number: str) -> HttpResponse:
     context = _context(job)
     if job.result is not None:
         context |= report_context(job.result, _title(job), [*map(_settings_of, job.request.sides)])
-        context["has_result"] = True
     return render(request, "compare/played.html", context)
 
 
 def stop_played(request: HttpRequest, number: str) -> HttpResponse:
     job = _find(request, number)
-    if not job.finished:
-        jobs().request_stop(job)
+    jobs().request_stop(job)
     return redirect("played", job.id)
 
 

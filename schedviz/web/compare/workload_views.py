@@ -1,11 +1,13 @@
 """The page on which a workload is played: in a new sandbox, or in memory."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 
 from schedviz.jobs.comparison_job import RECORDED
@@ -13,7 +15,7 @@ from schedviz.limits.requester import new_record
 from schedviz.routes import shares_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.answers import is_htmx
+from schedviz.web.answers import is_htmx, redirected
 from schedviz.web.compare import form
 from schedviz.web.imports.take import ImportFailed
 from schedviz.web.imports.uploads import is_given, uploaded_file
@@ -33,32 +35,39 @@ def play_workload(request: HttpRequest) -> HttpResponse:
         return workload_page(request)
     speed = request.POST.get("speed", SPEEDS[0])
     try:
-        with ExitStack() as files:
-            arrivals = files.enter_context(uploaded_file(request, "arrivals", "arrivals_text"))
-            nodes = None
-            if is_given(request, "nodes", "nodes_text"):
-                nodes = files.enter_context(uploaded_file(request, "nodes", "nodes_text"))
-            with read_workload(default_store(), arrivals, nodes, shares_of(request)) as read:
-                asks = bool(read.header.unfit) and not request.POST.get("anyway")
-                if request.POST.get("do") == "look" or asks:
-                    return workload_page(request, header=read.header, asks=asks)
-                sandbox = create_from_workload(
-                    default_store(),
-                    read,
-                    request.POST.get("name", "").strip(),
-                    speed if speed in SPEEDS else SPEEDS[0],
-                    new_record(request),
-                )
+        with (
+            workload_files(request) as (arrivals, nodes),
+            read_workload(default_store(), arrivals, nodes, shares_of(request)) as read,
+        ):
+            asks = bool(read.header.unfit) and not request.POST.get("anyway")
+            if request.POST.get("do") == "look" or asks:
+                return workload_page(request, header=read.header, asks=asks)
+            sandbox = create_from_workload(
+                default_store(),
+                read,
+                request.POST.get("name", "").strip(),
+                speed if speed in SPEEDS else SPEEDS[0],
+                new_record(request),
+            )
     except LimitExceeded as full:
         return with_time(workload_page(request, error=text_of(full.limit, full.retry_after_seconds)), full)
     except ImportFailed as failed:
         return workload_page(request, error=str(failed))
     except (StatusError, ValueError) as refused:
         return workload_page(request, error=explain_refusal(refused))
-    address = reverse("sandbox", args=[sandbox.name])
-    if is_htmx(request):
-        return HttpResponse(headers={"HX-Redirect": address})
-    return redirect(address)
+    return redirected(request, reverse("sandbox", args=[sandbox.name]))
+
+
+@contextmanager
+def workload_files(request: HttpRequest) -> Iterator[tuple[Path, Path | None]]:
+    """Context manager: write the arrivals and the nodes of the form to temporary files; None = there are no
+    nodes. Raises ImportFailed."""
+    with ExitStack() as files:
+        arrivals = files.enter_context(uploaded_file(request, "arrivals", "arrivals_text"))
+        nodes = None
+        if is_given(request, "nodes", "nodes_text"):
+            nodes = files.enter_context(uploaded_file(request, "nodes", "nodes_text"))
+        yield arrivals, nodes
 
 
 def workload_page(

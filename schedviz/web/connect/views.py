@@ -25,7 +25,7 @@ from schedviz.store.connected_mirrors import (
 )
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME
-from schedviz.web.answers import is_htmx
+from schedviz.web.answers import is_htmx, redirected
 from schedviz.web.text.format import number
 from schedviz.web.text.mirror_trouble import Trouble, say_trouble
 
@@ -99,9 +99,7 @@ def connected_cluster(request: HttpRequest, mirror: str) -> HttpResponse:
     mirrors = ConnectedMirrors(default_store().redis)
     view = _view(mirrors, _find(request, mirrors, mirror))
     if view.progress.phase == "following":
-        if is_htmx(request):
-            return HttpResponse(headers={"HX-Redirect": reverse("sandbox", args=[mirror])})
-        return redirect("sandbox", mirror)
+        return redirected(request, reverse("sandbox", args=[mirror]))
     template = "connect/progress.html" if is_htmx(request) else "connect/connected.html"
     return render(request, template, {"each": view})
 

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -12,7 +12,7 @@ from schedviz.routes import shares_of
 from schedviz.store.connected_mirrors import ConnectedMirrors
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
-from schedviz.web.answers import is_htmx, panel
+from schedviz.web.answers import is_htmx, panel, redirected
 from schedviz.web.imports import report as view
 from schedviz.web.imports import take as imports
 from schedviz.web.imports.uploads import uploaded_file
@@ -52,9 +52,7 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request, error=explain_refusal(refused))
     except ValueError as wrong:
         return _page(request, error=explain_refusal(wrong))
-    if is_htmx(request):
-        return HttpResponse(headers={"HX-Redirect": reverse("imported", args=[sandbox.name])})
-    return redirect("imported", sandbox.name)
+    return redirected(request, reverse("imported", args=[sandbox.name]))
 
 
 def import_report(request: HttpRequest, name: str) -> HttpResponse:
