@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from msgspec import UNSET
 
 from schedviz.api import schedulers
@@ -100,5 +101,5 @@ def _find(request: HttpRequest, number: str) -> PlayedJob:
 
 def _answer_of(job: PlayedJob) -> PlayAnswer:
     figures = None if job.result is None else job.result.figures()
-    page = f"/played/{job.id}/"
+    page = reverse("played", args=[job.id])
     return PlayAnswer(job.id, job.state, job.done, job.trouble, job.notes, page, figures)

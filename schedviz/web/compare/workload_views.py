@@ -98,7 +98,6 @@ def workload_page(
 
 def _sides(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the schedulers that play in memory: the second may lack, and none is a recording."""
-    given = {name: str(value) for name, value in request.POST.items()}
-    sides = form.sides_of_form(given, {}, {"a": form.OWN, "b": ""})
+    sides = form.sides_of_form(request.POST, {}, {"a": form.OWN, "b": ""})
     presets = [each for each in form.PRESETS if each.name != RECORDED]
     return [{**side, "presets": presets, "may_lack": side["name"] == "b"} for side in sides]
