@@ -1,5 +1,6 @@
 """The page that connects clusters: what it offers, whom it lets, and what it shows."""
 
+import re
 from http import HTTPStatus
 
 import pytest
@@ -95,6 +96,35 @@ def test_it_shows_how_it_goes_and_leads_to_the_mirror(client: Client, mirrors: C
     mirrors.note(name, MirrorProgress("following"))
     assert mirrors.progress(name) == MirrorProgress(), "a process that ends later leaves nothing"
     assert client.get(page).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_its_buttons_are_loaded_again_only_when_they_change(
+    client: Client, mirrors: ConnectedMirrors
+) -> None:
+    page = connect(client, "kind-dev")
+
+    def polled() -> tuple[str, str]:
+        """Return the address that the shown page asks, and what htmx swaps of the answer."""
+        shown = client.get(page).content.decode()
+        part = shown[shown.index('id="progress"') : shown.index("<footer")]
+        found = re.search(r'hx-get="(.+?)".+ hx-select="(.+?)"', part)
+        assert found
+        return found[1], found[2]
+
+    def swapped() -> str | None:
+        """Return what the answer says to swap instead."""
+        return client.get(address, headers={"HX-Request": "true"}).headers.get("HX-Reselect")
+
+    address, part = polled()
+    assert part == "#progress > [hx-get]"
+    mirrors.note("kind-dev", MirrorProgress("reading", "pods", 3))
+    assert swapped() is None
+    mirrors.note("kind-dev", MirrorProgress("ended", message="https://a:1: no answer within 30 s"))
+    assert swapped() == "#progress", "with the button to try again"
+    address, part = polled()
+    assert swapped() is None
+    mirrors.note("kind-dev", MirrorProgress())
+    assert swapped() == "#progress"
 
 
 def test_what_cannot_be_connected_is_said(

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
+from django_htmx.http import reselect, retarget
 
 from schedviz.access.account import account_of
 from schedviz.access.asker import asker_by
@@ -95,13 +96,18 @@ def _fault(request: HttpRequest, mirrors: ConnectedMirrors, context: str, name: 
 
 
 def connected_cluster(request: HttpRequest, mirror: str) -> HttpResponse:
-    """Render how it goes with a mirror. One that follows leads to its page."""
+    """Render how it goes with a mirror. One that follows leads to its page. Query of a request of htmx:
+    ``ended``, whether the page shows the buttons of a mirror that has ended."""
     mirrors = ConnectedMirrors(default_store().redis)
     view = _view(mirrors, _find(request, mirrors, mirror))
     if view.progress.phase == "following":
         return redirected(request, reverse("sandbox", args=[mirror]))
-    template = "connect/progress.html" if is_htmx(request) else "connect/connected.html"
-    return render(request, template, {"each": view})
+    if not is_htmx(request):
+        return render(request, "connect/connected.html", {"each": view})
+    response = render(request, "connect/progress.html", {"each": view})
+    if ("ended" in request.GET) != (view.progress.phase == "ended"):
+        return reselect(retarget(response, "#progress"), "#progress")
+    return response
 
 
 def disconnect_cluster(request: HttpRequest, mirror: str) -> HttpResponse:
