@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz.jobs.asked_job import ASKED, AskedJob
@@ -17,6 +16,7 @@ from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.answers import is_htmx
 from schedviz.web.ask import form
 from schedviz.web.ask.result import present_answer, said
+from schedviz.web.job_pages import progress_answer, progress_context
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.sources import find_present
 from schedviz.web.text import format as fmt
@@ -52,9 +52,7 @@ def asked_page(request: HttpRequest, name: str, number: str) -> HttpResponse:
     if job.result is not None and not job.finished:
         context["so_far"] = [said(each) for each in job.result.summary]
     if is_htmx(request):
-        if job.finished:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "ask/progress.html", context)
+        return progress_answer(request, job, "ask/progress.html", context)
     find_present(name)  # the short names of its nodes
     if job.result is not None and job.finished:
         context["view"] = present_answer(job.result)
@@ -100,12 +98,9 @@ def _answer(name: str, number: str) -> Answer:
 def _context(job: AskedJob) -> dict[str, Any]:
     question = form.question_named(job.fields.question)
     return {
-        "job": job,
+        **progress_context(job, "asked", "stop-asked", job.sandbox),
         "name": job.sandbox,
         "question": question,
-        "percent": int(job.done * 100),
-        "job_url": reverse("asked", args=[job.sandbox, job.id]),
-        "stop_url": reverse("stop-asked", args=[job.sandbox, job.id]),
         "at": fmt.clock(job.time),
         "again": urlencode({"q": question.name, "from": job.id}),
     }

@@ -16,6 +16,7 @@ from schedviz.web.compare.report import report_context
 from schedviz.web.compare.workload_views import workload_files, workload_page
 from schedviz.web.imports.play_job import check_workload, find_played, jobs, packed, submit
 from schedviz.web.imports.take import ImportFailed
+from schedviz.web.job_pages import progress_answer, progress_context
 from schedviz.web.limits import text_of, with_time
 from simulator.arrivals.workload import PACE, SEED
 from simulator.decision_columns import plain_encoder
@@ -64,11 +65,9 @@ def played_page(request: HttpRequest, number: str) -> HttpResponse:
     """Return the report or the progress of a played workload. A request of htmx gets the progress only, and a
     header that reloads the page when it is finished."""
     job = _find(request, number)
-    if is_htmx(request):
-        if job.finished:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "compare/played_progress.html", _context(job))
     context = _context(job)
+    if is_htmx(request):
+        return progress_answer(request, job, "compare/played_progress.html", context)
     if job.result is not None:
         context |= report_context(job.result, _title(job), [*map(_settings_of, job.request.sides)])
     return render(request, "compare/played.html", context)
@@ -95,13 +94,7 @@ def _find(request: HttpRequest, number: str) -> PlayedJob:
 
 
 def _context(job: PlayedJob) -> dict[str, Any]:
-    return {
-        "job": job,
-        "title": _title(job),
-        "percent": int(job.done * 100),
-        "job_url": reverse("played", args=[job.id]),
-        "stop_url": reverse("stop-played", args=[job.id]),
-    }
+    return {**progress_context(job, "played", "stop-played"), "title": _title(job)}
 
 
 def _title(job: PlayedJob) -> str:

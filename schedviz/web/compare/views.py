@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext
 
 from schedviz import bundled_scenarios
@@ -26,6 +25,7 @@ from schedviz.web.compare import form
 from schedviz.web.compare import result as view
 from schedviz.web.cycle.sampling import configuration_words
 from schedviz.web.home.cards import visible_names
+from schedviz.web.job_pages import progress_answer, progress_context
 from schedviz.web.limits import text_of, with_time
 from schedviz.web.reasons.faults import Explanation
 from schedviz.web.text import node_names
@@ -56,11 +56,9 @@ def comparison_page(request: HttpRequest, number: str) -> HttpResponse:
     """Return the result or the progress of a comparison. A request of htmx gets the progress only, and a
     header that reloads the page when the comparison is finished."""
     job = _find(request, number)
-    if is_htmx(request):
-        if job.finished:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        return render(request, "compare/progress.html", _comparison_context(job))
     context = _comparison_context(job)
+    if is_htmx(request):
+        return progress_answer(request, job, "compare/progress.html", context)
     if job.result is not None:
         names = view.compared_nodes(job.result)
         node_names.activate(lambda: node_names.names_of(names))
@@ -103,11 +101,8 @@ def _comparison_context(job: ComparisonJob) -> dict[str, Any]:
     if compared.source == "scenario":
         title = next((each.title for each in scenarios.offered() if each.name == compared.name), title)
     return {
-        "job": job,
+        **progress_context(job, "comparison", "stop-comparison"),
         "title": title,
-        "percent": int(job.done * 100),
-        "job_url": reverse("comparison", args=[job.id]),
-        "stop_url": reverse("stop-comparison", args=[job.id]),
         "sides": [
             (side, form.preset_label(half), half, configuration_words(half.config, half.features()))
             for side, half in (("A", compared.a), ("B", compared.b))
