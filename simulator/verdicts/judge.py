@@ -391,14 +391,8 @@ class Judge:
             return judge_binding(self.scheduler, situation, node, samples=not search.has_begun)
 
         def judge(last: bool) -> BindingJudged | None:
-            found = search.find(attempt, self.now, last=last)
-            if found is None and not last:
-                return None
-            finding, state = found or search.first
-            assert isinstance(finding, BindingFinding)
-            if not finding.fits and search.is_blind:
-                finding = BindingFinding("unknown", reason=CUT_OFF)
-            return self._binding_judged(pod, node, finding, state, search.written)
+            found = search.conclude(attempt, self.now, BindingFinding("unknown", reason=CUT_OFF), last=last)
+            return found and self._binding_judged(pod, node, *found, search.written)
 
         return judge
 
@@ -425,13 +419,15 @@ class Judge:
         search = self._search(pod, version)
 
         def judge(last: bool) -> FailureJudged | None:
-            found = search.find(lambda situation: judge_failure(situation, message), self.now, last=last)
-            if found is None and not last:
+            found = search.conclude(
+                lambda situation: judge_failure(situation, message),
+                self.now,
+                FailureFinding("unknown", CUT_OFF),
+                last=last,
+            )
+            if found is None:
                 return None
-            finding, state = found or search.first
-            assert isinstance(finding, FailureFinding)
-            if not finding.fits and search.is_blind:
-                finding = FailureFinding("unknown", CUT_OFF)
+            finding, state = found
             return FailureJudged(
                 t=self.now,
                 pod=pod.key,
@@ -480,18 +476,13 @@ class Judge:
             search = searches.get(pod.key)
             if search is None:
                 search = searches[pod.key] = self._search(pod, version, nominations(self.known, pod))
-            found = search.find(
+            found = search.conclude(
                 lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key),
                 self.now,
+                PreemptionFinding("unknown", reason=CUT_OFF),
                 last=last,
             )
-            if found is None and not last:
-                return None
-            finding, state = found or search.first
-            assert isinstance(finding, PreemptionFinding)
-            if not finding.fits and search.is_blind:
-                finding = PreemptionFinding("unknown", reason=CUT_OFF)
-            return judged(finding, state, named, uid)
+            return found and judged(*found, named, uid)
 
         return judge
 

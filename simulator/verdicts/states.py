@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.apiserver.resources import PODS
@@ -95,6 +95,9 @@ class Finding(Protocol):
         """Whether the search ends: the model could decide so, or it is not asked."""
 
 
+F = TypeVar("F", bound=Finding)
+
+
 class Search:
     """Looks for a state in which the model decides as the scheduler did."""
 
@@ -142,20 +145,23 @@ class Search:
         """Whether the most probable state was tried."""
         return self._first is not None
 
-    @property
-    def is_blind(self) -> bool:
-        """Whether the state before the write is not known."""
-        return self._is_listed or self._version <= self._known.forgotten
-
-    @property
-    def first(self) -> tuple[Any, TriedState]:
-        """The finding in the state that is the most probable."""
+    def conclude(
+        self, judge: Callable[[Situation], F], now: Micros, unknown: F, *, last: bool
+    ) -> tuple[F, TriedState] | None:
+        """Return the finding that fits, with its state; None = it may come yet. The ``last`` time, that in
+        the most probable state is returned where none fits, or ``unknown`` if the state before the write is
+        not known."""
+        found = self._find(judge, now, last=last)
+        if found is not None or not last:
+            return found
         assert self._first is not None, "no state was tried yet"
-        return self._first
+        finding, state = self._first
+        is_blind = self._is_listed or self._version <= self._known.forgotten
+        return unknown if is_blind and not finding.fits else finding, state
 
-    def find(
-        self, judge: Callable[[Situation], Finding], now: Micros, *, last: bool
-    ) -> tuple[Any, TriedState] | None:
+    def _find(
+        self, judge: Callable[[Situation], F], now: Micros, *, last: bool
+    ) -> tuple[F, TriedState] | None:
         """Return the finding that fits, with its state; None = there is none in what is known by now.
         ``last``: it will not be asked again."""
         at_most = STATES_AT_MOST if last else WAITING_AT_MOST if self.has_begun else AT_ONCE_AT_MOST
