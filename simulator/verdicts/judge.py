@@ -5,17 +5,16 @@ What the scheduler did is read from its writes and Events as in a sandbox
 (:class:`simulator.scheduler.outside.OutsideSchedulers`).
 """
 
-import logging
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from simulator.api import SECOND, Manifest, Micros, WatchEvent
+import msgspec
+
+from simulator.api import Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import PODS
 from simulator.client.event_recorder import FAILED_SCHEDULING
 from simulator.objects.conditions import condition
 from simulator.objects.events import EVENTS
-from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
 from simulator.objects.volumes import PVCS, PVS
 from simulator.scheduler.outside import OutsideSchedulers
@@ -28,14 +27,14 @@ from simulator.trace import (
     OutsidePreempted,
     PreemptionJudged,
     QueuePlace,
-    VictimReplaced,
 )
 from simulator.verdict_words import CUT_OFF
 from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import FailureFinding, judge_failure
 from simulator.verdicts.followed_cluster import FollowedCluster, PastChange, selected_node
 from simulator.verdicts.judged_scheduler import JudgedScheduler
-from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption, preemptor_named
+from simulator.verdicts.open_verdicts import PATIENCE, OpenVerdicts
+from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption
 from simulator.verdicts.repeated_failures import EVENT_LATE, RepeatedFailures
 from simulator.verdicts.states import (
     Effort,
@@ -46,30 +45,11 @@ from simulator.verdicts.states import (
     nominations,
     pre_bind_writes,
 )
+from simulator.verdicts.victims import NamedPod, Victims
 from simulator.what_if.situation import Situation
-
-log = logging.getLogger(__name__)
 
 FAILED: Final = FAILED_SCHEDULING.reason
 DECIDED: Final = ("agrees", "tie", "sampled")
-PATIENCE: Final[Micros] = 2 * SECOND
-"""How long a verdict waits for what other watches show late, and for the bindings of pods that were assumed:
-where the model decides otherwise in the states that are known. VolumeBinding looks once a second whether the
-claims of a pod are bound."""
-OPEN_AT_MOST: Final = 200
-"""Maximum number of verdicts that wait; the oldest is given before its time."""
-PODS_AT_MOST: Final = 20_000
-"""Maximum number of pods that are known by their uid, with those that are gone."""
-VICTIMS_AT_MOST: Final = 1_000
-"""Maximum number of victims whose replacement is looked for."""
-
-
-class _Open(NamedTuple):
-    """A decision whose verdict waits."""
-
-    since: Micros
-    judge: Callable[[bool], Event | None]
-    """Makes the verdict. None = it waits; if the argument is true, there is none to give."""
 
 
 class _Reserved(NamedTuple):
@@ -87,20 +67,6 @@ class _Deleted(NamedTuple):
     time: Micros
 
 
-class _Named(NamedTuple):
-    key: str
-    owner: str
-    """The kind and name of its controller; "" = it has none."""
-
-
-class _Victim(NamedTuple):
-    pod: str
-    node: str
-    owner: str
-    """The uid of its controller."""
-    time: Micros
-
-
 class Judge:
     """Call :meth:`observe` for each watch event, those of the first list before :meth:`listed`, and
     :meth:`settle` about each second. What they return is the trace: what the scheduler did, and the
@@ -112,21 +78,13 @@ class Judge:
         self.now: Micros = 0
         self._trace: list[Event] = []
         self._acts = OutsideSchedulers(self, ())
-        self._open: deque[_Open] = deque()
+        self._open = OpenVerdicts()
         self._effort = Effort()
         self._reserved: dict[str, _Reserved] = {}
         self._deleted: dict[str, _Deleted] = {}
         """Pods that were deleted in their binding cycles: they are assumed until these end."""
-        self._names: dict[str, _Named] = {}
-        """By the uids of pods."""
-        self._preemptors: dict[str, tuple[str, str]] = {}
-        """The key and the uid of the preemptor of each victim, by the victim's uid."""
-        self._victims: deque[_Victim] = deque(maxlen=VICTIMS_AT_MOST)
-        self._replacing: dict[str, _Victim] = {}
-        """By the uids of pods that were created in their place and have no node yet."""
+        self._victims = Victims()
         self._repeated = RepeatedFailures()
-        self._is_behind = False
-        self._caught_up: Micros = 0
         self._is_listing = False
 
     # A simulator.scheduler.outside.ObservedCluster
@@ -151,16 +109,15 @@ class Judge:
     def follows(self, now: Micros, *, is_behind: bool) -> None:
         """Note whether some of the watches are cut off, or are listed again: verdicts that are not good wait
         until they show the present state."""
-        if self._is_behind and not is_behind:
-            self._caught_up = now
-        self._is_behind = is_behind
+        self._open.follows(now, is_behind=is_behind)
 
     def observe(self, event: WatchEvent, now: Micros, *, is_listed: bool = False) -> list[Event]:
         """Take in a watch event, with its real resourceVersion, that arrived at ``now``. ``is_listed``: it
         was found in a list, after a watch that could not go on: when it happened is not known."""
         self.now = max(self.now, now)
         self._is_listing = is_listed
-        self.known.needed_since = self._open[0].since if self._open else self.now
+        oldest = self._open.oldest()
+        self.known.needed_since = self.now if oldest is None else oldest
         if event.resource == EVENTS:
             self._event_changed(event)
         elif event.resource == PODS.id:
@@ -177,22 +134,7 @@ class Judge:
     def settle(self, now: Micros) -> list[Event]:
         """Give the verdicts that have waited long enough, and those that are certain by now."""
         self.now = max(self.now, now)
-        waiting: deque[_Open] = deque()
-        while self._open:
-            each = self._open.popleft()
-            full = len(self._open) + len(waiting) >= OPEN_AT_MOST
-            since = max(each.since, self._caught_up)
-            last = full or (not self._is_behind and self.now >= since + PATIENCE)
-            try:
-                verdict = each.judge(last)
-            except Exception as fault:  # any error in a plugin; the others are judged all the same
-                log.warning("a decision could not be judged", exc_info=fault)
-                continue
-            if verdict is not None:
-                self.emit(verdict)
-            elif not last:
-                waiting.append(each)
-        self._open = waiting
+        self._trace.extend(self._open.settle(self.now))
         found, self._trace = self._trace, []
         return found
 
@@ -211,7 +153,7 @@ class Judge:
         begin = len(self._trace)
         self._acts.pod_changed(old, new)
         if new is not None and (old is None or old.uid != new.uid):
-            self._pod_came(new)
+            self._victims.created(new)
         if self.started:
             for act in self._trace[begin:]:
                 if isinstance(act, OutsideFailed) and new is not None:
@@ -221,7 +163,9 @@ class Judge:
                 if old is None:
                     self.emit(self._created_with_node(new, event.version))
                 elif not old.node_name:
-                    self._replaced(new)
+                    replaced = self._victims.bound(new, self.now)
+                    if replaced is not None:
+                        self.emit(replaced)
             elif new is not None and old is not None:
                 self._nomination_changed(old, new, event.version)
         if new is None or new.node_name:
@@ -243,28 +187,6 @@ class Judge:
             if judged is not None and judged.verdict in DECIDED:
                 self._reserved[new.key] = _Reserved(new.uid, node, "", judged)
 
-    def _pod_came(self, pod: Pod) -> None:
-        owner = controller_of(pod.manifest)
-        self._names[pod.uid] = _Named(pod.key, f"{owner['kind']} {owner['name']}" if owner else "")
-        if len(self._names) > PODS_AT_MOST:
-            del self._names[next(iter(self._names))]
-        victim = next((each for each in self._victims if owner and each.owner == owner.get("uid")), None)
-        if victim is not None:
-            self._victims.remove(victim)
-            self._replacing[pod.uid] = victim
-            if len(self._replacing) > VICTIMS_AT_MOST:
-                del self._replacing[next(iter(self._replacing))]
-
-    def _replaced(self, pod: Pod) -> None:
-        victim = self._replacing.pop(pod.uid, None)
-        if victim is not None:
-            waited = self.now - victim.time
-            self.emit(
-                VictimReplaced(
-                    t=self.now, pod=victim.pod, node=victim.node, by=pod.key, to=pod.node_name, waited=waited
-                )
-            )
-
     def _event_changed(self, event: WatchEvent) -> None:
         if event.type == "DELETED":
             self._repeated.forget(event.key)
@@ -274,9 +196,7 @@ class Judge:
             return
         regarding = event.object.get("involvedObject") or {}
         if event.object.get("reason") == "Preempted" and regarding.get("kind") == PODS.kind:
-            self._preemptors[regarding.get("uid", "")] = preemptor_named(event.object)
-            if len(self._preemptors) > VICTIMS_AT_MOST:
-                del self._preemptors[next(iter(self._preemptors))]
+            self._victims.preempted(regarding.get("uid", ""), event.object)
         begin = len(self._trace)
         self._acts.event_changed(event.object)
         for act in self._trace[begin:]:
@@ -301,7 +221,7 @@ class Judge:
             """The condition that this attempt changes may come after its Event."""
             return None if not last or self._repeated.is_shown(pod.uid, since) else judge(last)
 
-        self._open.append(_Open(since, unless_shown))
+        self._open.add(since, unless_shown)
 
     def _claim_changed(self, event: WatchEvent, before: Manifest | None) -> None:
         """Judge the pod of a claim for which a volume is provisioned: its node is decided. Others that use
@@ -357,17 +277,15 @@ class Judge:
             case OutsideBound():
                 known = self._reserved.pop(act.pod, None)
                 if known is not None and (known.uid, known.node) == (old.uid, act.node):
-                    self.emit(_at(known.judged, self.now))
+                    self.emit(msgspec.structs.replace(known.judged, t=self.now))
                 else:
-                    self._open.append(_Open(self.now, self._binding(old, act.node, version)))
+                    self._open.add(self.now, self._binding(old, act.node, version))
             case OutsideFailed():
                 self._reserved.pop(act.pod, None)
-                self._open.append(_Open(self.now, self._failure(old, act.scheduler, act.message, version)))
+                self._open.add(self.now, self._failure(old, act.scheduler, act.message, version))
             case OutsidePreempted():
-                owner = controller_of(old.manifest)
-                if owner is not None:
-                    self._victims.append(_Victim(old.key, old.node_name, owner.get("uid", ""), self.now))
-                self._open.append(_Open(self.now, self._preemption(old, act, version)))
+                self._victims.evicted(old, self.now)
+                self._open.add(self.now, self._preemption(old, act, version))
 
     def _search(self, pod: Pod, version: int, own: Sequence[PastChange] = ()) -> Search:
         reserved = {key: each.node for key, each in self._reserved.items()}
@@ -447,7 +365,7 @@ class Judge:
         began = self.now
 
         def judged(
-            finding: PreemptionFinding, state: TriedState, named: _Named, uid: str
+            finding: PreemptionFinding, state: TriedState, named: NamedPod, uid: str
         ) -> PreemptionJudged:
             return PreemptionJudged(
                 t=self.now,
@@ -463,16 +381,16 @@ class Judge:
             )
 
         def judge(last: bool) -> PreemptionJudged | None:
-            key, uid = self._preemptors.get(victim.uid, (act.preemptor, ""))
+            key, uid = self._victims.preemptor(victim.uid) or (act.preemptor, "")
             if not uid and not last and act.scheduler in self.scheduler.frameworks:
                 return None  # the Event, which names it for certain, comes after the deletion
-            named = self._names.get(uid, _Named(key, ""))
+            named = self._victims.name(uid) or NamedPod(key, "")
             pod = self.known.pod_before(version, named.key) if named.key else None
             if pod is None:
                 unknown = PreemptionFinding("unknown", reason="it is not known for which pod")
                 return judged(unknown, TriedState(version, began), named, uid) if last else None
             if not uid:
-                named, uid = self._names.get(pod.uid, named), pod.uid
+                named, uid = self._victims.name(pod.uid) or named, pod.uid
             search = searches.get(pod.key)
             if search is None:
                 search = searches[pod.key] = self._search(pod, version, nominations(self.known, pod))
@@ -485,8 +403,3 @@ class Judge:
             return found and judged(*found, named, uid)
 
         return judge
-
-
-def _at(judged: BindingJudged, now: Micros) -> BindingJudged:
-    fields = {field: getattr(judged, field) for field in judged.__struct_fields__}
-    return BindingJudged(**{**fields, "t": now})
