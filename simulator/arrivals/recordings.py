@@ -24,9 +24,7 @@ from simulator.dumps.documents import parse_documents
 
 KWOK: Final = "action.kwok.x-k8s.io"
 """The API group of the entries of a recording by ``kwokctl snapshot record``."""
-EXPORTED: Final = ("namespaces", "priorityClasses", "storageClasses", "nodes", "pvs", "pvcs", "pods")
-"""The lists of an export of kube-scheduler-simulator (ResourcesForSnap), owners before dependents."""
-KINDS: Final = {
+EXPORTED: Final = {
     "namespaces": ("v1", "Namespace"),
     "priorityClasses": ("scheduling.k8s.io/v1", "PriorityClass"),
     "storageClasses": ("storage.k8s.io/v1", "StorageClass"),
@@ -35,6 +33,8 @@ KINDS: Final = {
     "pvcs": ("v1", "PersistentVolumeClaim"),
     "pods": ("v1", "Pod"),
 }
+"""The lists of an export of kube-scheduler-simulator (ResourcesForSnap), owners before dependents, each with
+the apiVersion and the kind of its objects."""
 FIELDS: Final[dict[What, str]] = {"create": "applied_objs", "delete": "deleted_objs"}
 """The lists of an event of a SimKube trace."""
 SIMKUBE_VERSION: Final = 2
@@ -93,10 +93,8 @@ def _kwok_object(document: Manifest, template: Manifest) -> Manifest:
 def read_export(exported: Manifest) -> tuple[list[Arrival], Manifest | None]:
     """Return the objects of an export of kube-scheduler-simulator, and its KubeSchedulerConfiguration."""
     happened = [
-        Happened(
-            0, "create", checked({"apiVersion": KINDS[name][0], "kind": KINDS[name][1], **each}, f"{name}")
-        )
-        for name in EXPORTED
+        Happened(0, "create", checked({"apiVersion": version, "kind": kind, **each}, name))
+        for name, (version, kind) in EXPORTED.items()
         for each in exported.get(name) or ()
     ]
     config = exported.get("schedulerConfig")
