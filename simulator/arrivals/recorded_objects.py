@@ -134,10 +134,11 @@ class _Reading:
 
     def _change(self, entry: Happened, place: tuple[str, str], old: Manifest, time: Micros) -> None:
         new = self._there[place] = _changed(entry, old)
-        change = played_change(recorded(old), recorded(new))
+        before, after = without_writes(old), without_writes(new)
+        change = played_change(before, after)
         if change is not None:
             self._append(time, change, "change", entry)
-        fields = ", ".join(left_out(without_writes(old), without_writes(new)))
+        fields = ", ".join(left_out(before, after))
         if fields:
             self.notes.append(f"{entry.place}: left out: {fields} of {place[0]} {place[1]}")
         if place[0] == "Pod":
