@@ -91,8 +91,4 @@ def is_there(arrival: Arrival) -> bool:
     """Whether an arrival is an object of the cluster at its beginning."""
     manifest = arrival.object
     creates = not (arrival.time or arrival.delete or arrival.change)
-    return manifest is not None and creates and _holds_no_pods(manifest)
-
-
-def _holds_no_pods(manifest: Manifest) -> bool:
-    return manifest.get("kind") not in ("Pod", *WORKLOADS)
+    return manifest is not None and creates and manifest.get("kind") not in ("Pod", *WORKLOADS)
