@@ -4,7 +4,6 @@ import re
 import ssl
 import threading
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -50,6 +49,8 @@ RETRIES: Final = urllib3.Retry(
 )
 """An API server that has too much to do says so, and when to come back (429). A redirection is not followed:
 it would be given the credentials."""
+# Who says insecure-skip-tls-verify knows it. For all threads: a filter within one of them is not safe.
+urllib3.disable_warnings(InsecureRequestWarning)
 
 
 class _Status(msgspec.Struct):
@@ -135,18 +136,15 @@ class ClusterReader:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": self._name}
         if authorization := self._authorization():
             headers["Authorization"] = authorization
-        with warnings.catch_warnings():
-            # Who says insecure-skip-tls-verify knows it.
-            warnings.simplefilter("ignore", InsecureRequestWarning)
-            return self._pool.request(
-                "GET",
-                address,
-                headers=headers,
-                preload_content=False,
-                redirect=False,
-                retries=retries,
-                timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
-            )
+        return self._pool.request(
+            "GET",
+            address,
+            headers=headers,
+            preload_content=False,
+            redirect=False,
+            retries=retries,
+            timeout=urllib3.Timeout(connect=min(10, seconds), read=seconds),
+        )
 
     @contextmanager
     def _failures(self, seconds: float) -> Iterator[None]:

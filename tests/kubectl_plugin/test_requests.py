@@ -3,6 +3,7 @@
 import inspect
 import logging
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -247,3 +248,14 @@ def test_credentials_of_an_address_are_sent_and_not_printed(
     out = ask("pending", "--kubeconfig", str(write_kubeconfig(tmp_path / "k", address, token="t0k"))).out
     assert api_server.headers["Authorization"] == "Basic bWU6cEBzcw=="
     assert f"Read once from {api_server.address} " in out
+
+
+def test_without_verification_of_certificates_no_thread_prints_a_warning() -> None:
+    """Watches read in threads of their own."""
+    program = (
+        "import warnings, schedviz.real_cluster.reader\n"
+        "from urllib3.exceptions import InsecureRequestWarning\n"
+        "warnings.warn('the certificate is not verified', InsecureRequestWarning)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
