@@ -19,6 +19,8 @@ KEPT_ALIVE_SECONDS: Final = 4.0
 
 NODE_CPU, NODE_PODS = "64", "1000"
 POD_CPU = "10m"
+LONG_SECONDS: Final = 100_000.0
+"""Simulated seconds, more than a measurement lasts."""
 
 WorkloadKind = Literal["Deployment", "Job", "StatefulSet", "DaemonSet"]
 
@@ -114,9 +116,11 @@ def pod(name: str, lives: float = 0.0) -> dict[str, Any]:
 
 
 def workload(kind: WorkloadKind, pods: int) -> dict[str, Any]:
-    """A workload that has so many pods at once."""
-    labels, spec = {"app": "web"}, pod("web")["spec"]
-    template = {"metadata": {"labels": labels}, "spec": spec}
+    """A workload that has so many pods at once. Those of a Job run for LONG_SECONDS: by themselves they end
+    before the last ones are bound, and no page shows a pod that has ended on its node."""
+    labels, like = {"app": "web"}, pod("web", LONG_SECONDS if kind == "Job" else 0.0)
+    spec = like["spec"]
+    template = {"metadata": {"labels": labels, "annotations": like["metadata"]["annotations"]}, "spec": spec}
     if kind == "Job":
         spec["restartPolicy"] = "Never"
         counts: dict[str, Any] = {"completions": pods, "parallelism": pods}

@@ -4,10 +4,13 @@ import asyncio
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 from schedviz.loop import clock
 from schedviz.store import Sandbox, Store
 from schedviz.web.parts.parts import PartRenderer
+from simulator.api import SECOND
+from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from tests.programs.load import frames, report
 from tests.programs.load.bulk import Grid, create
 from tests.programs.load.cold import open_cold
@@ -16,7 +19,7 @@ from tests.programs.load.frames import Place
 from tests.programs.load.meter import grown
 from tests.programs.load.options import parsed
 from tests.programs.load.report import Report, Table, one, spread
-from tests.programs.load.site import create_sandboxes, opened
+from tests.programs.load.site import WorkloadKind, create_sandboxes, node, opened, workload
 from tests.programs.load.viewer import Viewer
 from tests.programs.load.watched import close_all, create_pods, faults, memory_faults, open_all
 from tests.waiting import PATIENCE
@@ -45,6 +48,15 @@ def test_a_pod_is_bound_where_a_card_has_it_and_not_as_nominated() -> None:
     assert frames.place(chip + block("nominated"), LINK) == Place.ANYWHERE
     assert frames.place(chip + block("starting"), LINK) == Place.NODE
     assert frames.place(block("starting"), frames.link("we")) == Place.NOWHERE
+
+
+def test_the_pods_of_each_workload_are_all_on_nodes_at_once_in_the_end() -> None:
+    for kind in get_args(WorkloadKind):
+        sandbox = MemorySandbox(SandboxOptions("bulk"))
+        sandbox.create([*(node(f"node-{number}") for number in range(PODS)), workload(kind, PODS)])
+        sandbox.run(f"before {sandbox.now() + 60 * SECOND}")
+        phases = [pod["status"]["phase"] for pod in sandbox.list("pods").items]
+        assert phases == ["Running"] * PODS, kind
 
 
 async def test_only_a_whole_page_ends_a_gap(store: Store) -> None:
