@@ -121,8 +121,9 @@ def store(redis_url: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def mirrors(store: Store) -> Iterator[connected_mirrors.ConnectedMirrors]:
-    """The clusters that pages connect: none."""
+def mirrors(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[connected_mirrors.ConnectedMirrors]:
+    """The clusters that pages connect: none. What a test offers does not end while it is slow."""
+    monkeypatch.setattr(connected_mirrors, "OFFER_SECONDS", 600.0)
     yield connected_mirrors.ConnectedMirrors(store.redis)
     store.redis.delete(connected_mirrors.KEEPER, connected_mirrors.OFFERED)
     store.redis.delete(connected_mirrors.WANTED, connected_mirrors.PROGRESS)

@@ -6,7 +6,7 @@ process notes how it goes. No credentials are here: a context is only its name.
 
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeVar, cast
 
 import msgspec
 from redis import Redis
@@ -31,8 +31,13 @@ OFFER_SECONDS: Final = 5.0
 _OFFER = """
 local keeper = redis.call('GET', KEYS[1])
 if keeper and keeper ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
-redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+if not keeper or redis.call('GET', KEYS[2]) ~= ARGV[2] then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+  redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+elseif redis.call('PTTL', KEYS[1]) < ARGV[3] / 2 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  redis.call('PEXPIRE', KEYS[2], ARGV[3])
+end
 return 1
 """
 _CONNECT = """
@@ -46,6 +51,8 @@ return 1
 _NOTE = """
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
 """
+
+T = TypeVar("T")
 
 Phase = Literal["connecting", "reading", "following", "ended"]
 
@@ -90,14 +97,15 @@ class ConnectedMirrors:
         self._note = redis.register_script(_NOTE)
 
     def offer(self, keeper: str, offered: OfferedContexts) -> bool:
-        """Offer contexts for a short time. False: another process does."""
+        """Offer contexts for a short time. False: another process does. An offer that is the same is only
+        prolonged, and not at each call: what is written stays in the append-only file."""
         milliseconds = round(OFFER_SECONDS * 1000)
         return bool(self._offer([KEEPER, OFFERED], [keeper, msgspec.json.encode(offered), milliseconds]))
 
     def offered(self) -> OfferedContexts | None:
         """Return the contexts that can be connected; None = nobody offers any."""
         stored = cast("bytes | None", self._redis.get(OFFERED))
-        return None if stored is None else msgspec.json.decode(stored, type=prepared(OfferedContexts))
+        return _decode(stored, OfferedContexts)
 
     def connect(self, mirror: ConnectedMirror) -> bool:
         """Want a mirror, also again. False: there are MIRRORS_AT_MOST already."""
@@ -109,24 +117,33 @@ class ConnectedMirrors:
         self._redis.hdel(PROGRESS, name)
 
     def wanted(self) -> dict[str, ConnectedMirror]:
-        """Return the mirrors that are wanted, by name."""
+        """Return the mirrors that are wanted, by name. A record that cannot be read counts as none."""
         stored = cast("Mapping[bytes, bytes]", self._redis.hgetall(WANTED))
-        found = (msgspec.json.decode(each, type=prepared(ConnectedMirror)) for each in stored.values())
+        found = filter(None, (_decode(each, ConnectedMirror) for each in stored.values()))
         return {each.name: each for each in sorted(found, key=lambda each: each.asked)}
 
     def find(self, name: str) -> ConnectedMirror | None:
         stored = cast("bytes | None", self._redis.hget(WANTED, name))
-        return None if stored is None else msgspec.json.decode(stored, type=prepared(ConnectedMirror))
+        return _decode(stored, ConnectedMirror)
 
     def progress(self, name: str) -> MirrorProgress:
         stored = cast("bytes | None", self._redis.hget(PROGRESS, name))
-        return (
-            MirrorProgress() if stored is None else msgspec.json.decode(stored, type=prepared(MirrorProgress))
-        )
+        return _decode(stored, MirrorProgress) or MirrorProgress()
 
     def note(self, name: str, progress: MirrorProgress) -> None:
         """Note how a mirror goes, while it is wanted."""
         self._note([WANTED, PROGRESS], [name, msgspec.json.encode(progress)])
+
+
+def _decode(stored: bytes | None, kind: type[T]) -> T | None:
+    """Return a record; None = there is none, or it cannot be read: another release may have written it, and
+    one record must not end the process that runs all programs."""
+    if stored is None:
+        return None
+    try:
+        return cast(T, msgspec.json.decode(stored, type=prepared(kind)))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def mirror_name(context: str) -> str:

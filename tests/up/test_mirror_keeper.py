@@ -10,6 +10,9 @@ import yaml
 from schedviz.store import Meta, Store
 from schedviz.store.connected_mirrors import (
     KEEPER,
+    OFFERED,
+    PROGRESS,
+    WANTED,
     ConnectedMirror,
     ConnectedMirrors,
     MirrorProgress,
@@ -169,6 +172,33 @@ def test_one_process_offers_at_a_time(mirrors: ConnectedMirrors) -> None:
     assert mirrors.offer("a", OfferedContexts(["x"]))
     assert not mirrors.offer("b", OfferedContexts(["y"]))
     assert mirrors.offered() == OfferedContexts(["x"])
+
+
+async def test_records_that_cannot_be_read_end_nothing(store: Store, mirrors: ConnectedMirrors) -> None:
+    processes = Processes()
+    mirrors.connect(ConnectedMirror("eu", "prod", 1.0))
+    for name, record in (("us", b"{"), ("asia", b'{"name": 3}'), ("africa", b'{"name": "\xff"}')):
+        store.redis.hset(WANTED, name, record)
+    store.redis.hset(PROGRESS, "eu", b'{"phase": "flying"}')
+    await keep(store, processes, lambda: len(processes.started) == 1)
+    assert [*mirrors.wanted()] == ["eu"]
+    assert mirrors.find("us") is None
+
+
+def test_the_same_offer_is_written_only_to_prolong_it(store: Store, mirrors: ConnectedMirrors) -> None:
+    offered = OfferedContexts(["x"])
+
+    def left_after_an_offer(milliseconds: int, contexts: OfferedContexts) -> list[int]:
+        for key in (KEEPER, OFFERED):
+            store.redis.pexpire(key, milliseconds)
+        assert mirrors.offer("a", contexts)
+        return [round(store.redis.pttl(key) / 100_000) for key in (KEEPER, OFFERED)]
+
+    assert mirrors.offer("a", offered)
+    assert left_after_an_offer(500_000, offered) == [5, 5]
+    assert left_after_an_offer(200_000, offered) == [6, 6]
+    assert left_after_an_offer(500_000, OfferedContexts(["y"])) == [6, 6]
+    assert mirrors.offered() == OfferedContexts(["y"])
 
 
 async def test_where_no_context_may_be_connected_none_is_offered(
