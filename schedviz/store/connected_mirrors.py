@@ -141,7 +141,7 @@ def _decode(stored: bytes | None, kind: type[T]) -> T | None:
     if stored is None:
         return None
     try:
-        return cast(T, msgspec.json.decode(stored, type=prepared(kind)))
+        return msgspec.json.decode(stored, type=prepared(kind))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from simulator.api import SECOND, Micros
+from simulator.api import SECOND
 from simulator.command_line.files import InputError, faults_of, read_configuration, read_file
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.version_options import add_version_options, features_of
@@ -23,7 +23,7 @@ from simulator.trace import AnyEvent, Event
 from simulator.verdict_words import AnyVerdict, in_english
 from simulator.verdicts.judge import Judge
 from simulator.verdicts.judged_scheduler import JudgedScheduler
-from simulator.verdicts.recorded_watch import RecordedWatch, latest_time
+from simulator.verdicts.recorded_watch import RecordedWatch
 from simulator.verdicts.report import GOOD, Report, ReportMaker, count_lines, decision_text, markdown_lines
 from simulator.versions.features import DEFAULT_FEATURES
 
@@ -76,13 +76,12 @@ def judge(watch: RecordedWatch, scheduler: JudgedScheduler) -> tuple[list[Event]
     """Return the trace, and the report of it."""
     judging = Judge(scheduler)
     trace: list[Event] = []
-    now: Micros = max((latest_time(event.object) for event in watch.listed), default=0)
+    now = watch.begin()
     for event in watch.listed:
         judging.observe(event, now)
     judging.listed()
     report = ReportMaker(now)
-    for event in watch.changes:
-        now = max(now, latest_time(event.object))
+    for event, now in watch.timed_changes():
         trace += judging.observe(event, now)
     trace += judging.settle(now + 60 * SECOND)
     report.add(trace)

@@ -4,13 +4,16 @@ What the files begin with is a list: objects, Lists of them, and events ADDED. T
 """
 
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from simulator.api import Manifest, Micros, WatchEvent
+from simulator.api import SECOND, Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import find_by_kind
 from simulator.dumps.documents import json_documents
+from simulator.dumps.followed_objects import SCHEDULING_REASONS
+from simulator.kernel.clock import END
 from simulator.kernel.prepared_types import prepared
 from simulator.objects.conditions import conditions_of
 from simulator.objects.events import event_last_seen
@@ -64,6 +67,32 @@ class RecordedWatch:
             raise WatchFault("it has no watch events")
         self.changes.sort(key=lambda event: event.version)
 
+    def begin(self) -> Micros:
+        """Return the time of the list."""
+        latest = max((latest_time(event.object) for event in self.listed), default=0)
+        return min([latest, *self._created_next()[:1]])
+
+    def timed_changes(self) -> Iterator[tuple[WatchEvent, Micros]]:
+        """Yield the changes, each with its time: the latest that was written so far, but not later than the
+        next creation, by resourceVersion. So a clock that is ahead does not move the time of the others."""
+        now = self.begin()
+        for event, bound in zip(self.changes, self._created_next(), strict=True):
+            now = max(now, min(latest_time(event.object), bound))
+            yield event, now
+
+    def _created_next(self) -> list[Micros]:
+        """Return the end of the second of the earliest creation from each change on. The API server sets
+        these times."""
+        known = {(event.resource, event.key) for event in self.listed}
+        created = []
+        for event in self.changes:
+            name = event.resource, event.key
+            stamp = _micros(event.object["metadata"].get("creationTimestamp"))
+            is_new = event.type == "ADDED" and name not in known
+            created.append(stamp + SECOND - 1 if is_new and stamp else END)
+            known.discard(name) if event.type == "DELETED" else known.add(name)
+        return [*accumulate(reversed(created), min)][::-1]
+
 
 def _entries(document: memoryview) -> Iterator[tuple[str, Manifest]]:
     """Yield the type of an event, "" for an object of a list, with the object."""
@@ -92,9 +121,18 @@ def _watch_event(kind: str, manifest: Manifest) -> WatchEvent | None:
 
 
 def latest_time(manifest: Manifest) -> Micros:
-    """Return the latest time that an object says something happened at; 0 = it says none."""
-    stamps = [manifest["metadata"].get("creationTimestamp")]
-    stamps += [each.get("lastTransitionTime") for each in conditions_of(manifest)]
-    known = [micros(stamp) for stamp in stamps if isinstance(stamp, str) and is_timestamp(stamp)]
-    seen = event_last_seen(manifest) if manifest.get("kind") == "Event" else 0
-    return max([seen, *known])
+    """Return the latest time that the API server or the scheduler wrote into an object; 0 = none. The clocks
+    of the nodes, of which there are many, are not read."""
+    times = [_micros(manifest["metadata"].get("creationTimestamp"))]
+    times += [_micros(each.get("lastTransitionTime")) for each in _scheduled(manifest)]
+    if manifest.get("kind") == "Event" and manifest.get("reason") in SCHEDULING_REASONS:
+        times.append(event_last_seen(manifest))
+    return max(times)
+
+
+def _scheduled(manifest: Manifest) -> Iterator[Manifest]:
+    return (each for each in conditions_of(manifest) if each.get("type") == "PodScheduled")
+
+
+def _micros(stamp: Any) -> Micros:
+    return micros(stamp) if isinstance(stamp, str) and is_timestamp(stamp) else 0

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.__main__ import main
-from simulator.api import Manifest, versioned
+from simulator.api import SECOND, Manifest, versioned
+from simulator.objects.timestamps import micros
+from simulator.verdicts.recorded_watch import RecordedWatch
 from tests.verdicts.stream import event, node, pod
 
 TIME = "2025-01-01T00:00:{:02}Z"
@@ -27,7 +29,7 @@ def files(tmp_path: Path) -> list[str]:
     """A list of nodes, and a watch of pods, indented as kubectl prints it."""
     nodes = [versioned(node("n1"), 1), versioned(node("n2", "8"), 2)]
     (tmp_path / "nodes.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": nodes}))
-    a, b, c = pod("a"), pod("b", "7"), pod("c", "9", created=1)
+    a, b, c = pod("a"), pod("b", "7"), pod("c", "9", created=3)
     failed = {
         "type": "PodScheduled",
         "status": "False",
@@ -102,3 +104,28 @@ def test_a_file_that_is_no_watch_is_named(tmp_path: Path, capsys: pytest.Capture
         err = capsys.readouterr().err
         assert err.startswith(f"judge: {wrong}: ")
         assert expected in err
+
+
+def test_clocks_that_are_ahead_do_not_move_the_time(tmp_path: Path) -> None:
+    """A node's clock is ahead, and for a moment that of an API server; the last word on the time has what is
+    created next."""
+    hour = {"type": "Ready", "status": "True", "lastTransitionTime": "2025-01-01T01:00:00Z"}
+    ahead = node("n1", status={**node("n1")["status"], "conditions": [hour]})
+    a, b = pod("a"), pod("b")
+    later = [
+        ("ADDED", a),
+        ("MODIFIED", ahead),
+        ("MODIFIED", {**bound(a, "n1", 2), "status": {"conditions": [{**hour, "type": "PodScheduled"}]}}),
+        ("ADDED", pod("created", created=4)),
+        ("ADDED", event("Started", a, "by the kubelet", lastTimestamp="2025-01-01T01:00:00Z")),
+        ("MODIFIED", bound(b, "n1", 6)),
+    ]
+    entries = [("", versioned(ahead, 1)), ("", versioned(b, 2))]
+    entries += [(kind, versioned(made, number)) for number, (kind, made) in enumerate(later, start=3)]
+    text = "\n".join(json.dumps({"type": kind, "object": made} if kind else made) for kind, made in entries)
+    watch = RecordedWatch()
+    watch.take(text.encode())
+    begin = micros(TIME.format(0))
+    assert watch.begin() == begin
+    times = [(now - begin) // SECOND for _, now in watch.timed_changes()]
+    assert times == [0, 4, 4, 4, 6]
