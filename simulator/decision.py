@@ -43,6 +43,7 @@ class PluginScores(msgspec.Struct, frozen=True):
     plugin: str
     weight: int
     raw: IntColumn
+    """UNSTORED when it is made if it is equal to ``normalized``."""
     normalized: IntColumn
     weighted: IntColumn = UNSTORED
     """The product of ``normalized`` and ``weight``; it need not be given."""
@@ -57,6 +58,8 @@ class PluginScores(msgspec.Struct, frozen=True):
     """The terms of a raw score that is a sum, over the decision's ``explained``."""
 
     def __post_init__(self) -> None:
+        if self.raw is UNSTORED:
+            msgspec.structs.force_setattr(self, "raw", SumColumn((self.normalized, 1)))
         if self.weighted is UNSTORED:
             msgspec.structs.force_setattr(self, "weighted", SumColumn((self.normalized, self.weight)))
 

@@ -131,8 +131,7 @@ class SumColumn(IntColumn):
     __slots__ = ("_weighted",)
 
     def __init__(self, *weighted: tuple[IntColumn, int]) -> None:
-        super().__init__()
-        self._list = None
+        self._array = self._list = self._stored = None  # without super(): there are many sums in a Decision
         self._weighted = weighted
 
     def array(self) -> NDArray[Any]:
@@ -158,16 +157,17 @@ def _short_form(array: NDArray[Any]) -> bytes:
         if steps is not None:
             return msgspec.json.encode(_StoredColumn(steps=[int(array[0]), *steps]))
         array = narrowed(array)
-    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     # Joined, as the encoder would look for characters to escape.
     return b'{"width":%d,"bytes":"%b"}' % (array.itemsize, b64encode(array.tobytes()))
 
 
 def _runs(values: NDArray[Any]) -> list[int] | None:
     """Return value, count, value, count, ... of neighbours that are equal; None where these are many."""
-    ends = (values[1:] != values[:-1]).nonzero()[0]
-    if len(ends) > len(values) // VALUES_A_RUN:
+    differ = values[1:] != values[:-1]
+    if np.count_nonzero(differ) > len(values) // VALUES_A_RUN:
         return None
+    ends = differ.nonzero()[0]
     found = np.empty((len(ends) + 1, 2), dtype=np.int64)
     found[:-1, 0], found[-1, 0] = values[ends], values[-1]
     found[:-1, 1], found[-1, 1] = ends + 1, len(values)

@@ -4,7 +4,7 @@ NodeInfos (pkg/scheduler/backend/cache).
 Adding, updating or removing a node or a pod changes one row.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +20,10 @@ from simulator.objects.node import Node, Taint
 from simulator.objects.pod import Pod
 
 INITIAL_ROWS = 64
+MAX_OF_ROWS = 64
+"""Maximum number of values that :meth:`Cluster.of_rows` keeps."""
+
+T = TypeVar("T")
 
 
 class PodIndex(Protocol):
@@ -85,6 +89,7 @@ class Cluster(OtherObjects):
         self.ports = HostPorts()
         self._node_columns = ColumnCache()
         self._row_columns = ColumnCache()
+        self._of_rows: dict[tuple[Hashable, bytes], tuple[int, Any]] = {}
         self._labels = NodeLabels(self.nodes, capacity)
         self._tree = NodeTree()
         self._order: Rows | None = None
@@ -223,6 +228,20 @@ class Cluster(OtherObjects):
         """Return a cached column that depends on nodes and on the pods on them. See :meth:`node_column`."""
         changed_at = self.row_changed_at[: self.width]
         return self._row_columns.get(key, changed_at, self._row_generation, compute)
+
+    def of_rows(self, key: Hashable, rows: Rows, compute: Callable[[], T]) -> T:
+        """Return what ``compute()`` gives for these rows, cached until a node or a pod on these rows changes.
+        ``key``: see :meth:`node_column`."""
+        of = key, rows.tobytes()
+        made_at, kept = self._of_rows.get(of, (-1, None))
+        value: T = kept
+        changed_at = max(self._node_generation, int(np.maximum.reduce(self.row_changed_at[rows], initial=0)))
+        if made_at < changed_at:
+            value = compute()
+            if len(self._of_rows) >= MAX_OF_ROWS:
+                self._of_rows.clear()
+            self._of_rows[of] = self._row_generation, value
+        return value
 
     def label(self, key: str) -> InternedColumn[str]:
         """Return the values of a node label."""

@@ -41,7 +41,7 @@ not written because PreFilter is disabled (``state.read`` then raises it with up
 To return an Error for some nodes only, give these nodes a Status with code Error."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -267,7 +267,8 @@ class ScorePlugin(Plugin):
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints | None:
         """Score: return a raw score for each node, int64[n]. The scores must be from 0 to 100 unless
-        ``normalize`` is overridden. None = 0 for each node; ``normalize`` is not called then."""
+        ``normalize`` is overridden. None = 0 for each node; ``normalize`` and ``explain`` are not called
+        then."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: NodeBatch, scores: Ints) -> Ints:
         """NormalizeScore: return scores from 0 to 100 as a new array. The default returns ``scores``."""
@@ -277,6 +278,11 @@ class ScorePlugin(Plugin):
         """Return the numbers from which :meth:`score` computes the scores of these nodes. The default returns
         none."""
         return ScoreExplanation()
+
+    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
+        """Return what :meth:`explain` depends on besides the cluster's node objects and the pods on these
+        nodes. It is not called again where neither of these changed. The default, None: call it each time."""
+        return None
 
 
 class ReservePlugin(Plugin):

@@ -24,6 +24,8 @@ class ScoreColumns(NamedTuple):
     raw: NDArray[Any]
     normalized: NDArray[Any]
     """The scores from 0 to 100. Only the scores of an extender can be outside this range."""
+    all_zero: bool = False
+    """Whether the plugin gave no raw scores, as all are 0."""
 
     def weighted(self) -> Ints:
         """The normalized scores multiplied by the weight, int64[n]."""
@@ -63,10 +65,10 @@ def run_score(
             raw = plugin.score(state, pod, nodes)
             if raw is None:
                 same = plugin.normalized_zero
-                columns.append(
-                    ScoreColumns(plugin.name, weight, constant(len(nodes), 0), constant(len(nodes), same))
-                )
-                totals += same * weight
+                zeros, equal = constant(len(nodes), 0), constant(len(nodes), same)
+                columns.append(ScoreColumns(plugin.name, weight, zeros, equal, all_zero=True))
+                if same:
+                    totals += same * weight
                 continue
             normalized = plugin.normalize(state, pod, nodes, raw)
         except PluginError as fault:

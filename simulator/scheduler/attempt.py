@@ -92,6 +92,8 @@ class Attempt:
         self.totals: Ints = np.empty(0, dtype=np.int64)
         self.best: Rows = np.empty(0, dtype=np.intp)
         """Rows of the nodes that share the top total."""
+        self.best_places: Rows = self.best
+        """Their indices in ``feasible``."""
         self.selected: int | None = None
         """The chosen row."""
         self.message = ""
@@ -129,7 +131,7 @@ class Attempt:
                 self._post_filter()
             return
         if len(self.feasible) == 1:
-            self.best = self.feasible
+            self.best, self.best_places = self.feasible, np.zeros(1, dtype=np.intp)
             self.selected = int(self.feasible[0])
             self._store_results()
             if not self.exhaustive:
@@ -312,7 +314,8 @@ class Attempt:
             for column in extender_calls.scores(extenders, self.cluster, self.pod, self.feasible):
                 self.scores.append(column)
                 self.totals += column.weighted()
-            self.best = self.feasible[self.totals == self.totals.max()]
+            self.best_places = (self.totals == np.maximum.reduce(self.totals)).nonzero()[0]
+            self.best = self.feasible[self.best_places]
             self.selected = self._select()
             self._store_results()
 

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -55,7 +56,7 @@ def record(
     names = cluster.names()
     verdicts, failures = _verdicts(search)
     position = cluster.position()
-    best = _best(search.totals)
+    best = _best(search.totals, search.best_places)
     return Decision(
         cycle=search.state.cycle,
         t=now,
@@ -111,7 +112,7 @@ def trace_of(search: Attempt, now: Micros = 0) -> Iterator[Event]:
             cycle=cycle,
             pod=pod,
             node=search.cluster.node(search.selected).name,
-            total=int(search.totals.max(initial=0)),
+            total=int(search.totals[search.best_places[0]]) if len(search.totals) else 0,
             tied=len(search.best),
         )
 
@@ -154,6 +155,11 @@ def _scores(search: Attempt, best: Rows, before: Sequence[PluginScores]) -> list
     made = []
     for column, last in zip_longest(search.scores, before[: len(search.scores)]):
         plugin = plugins.get(column.plugin)
+        if column.all_zero:
+            made.append(
+                _zero_scores(column.plugin, column.weight, len(column.raw), int(column.normalized[0]))
+            )
+            continue
         explained = ScoreExplanation()
         if isinstance(plugin, ScorePlugin):
             explained = _explained(plugin, search, batch)
@@ -162,7 +168,7 @@ def _scores(search: Attempt, best: Rows, before: Sequence[PluginScores]) -> list
             PluginScores(
                 column.plugin,
                 column.weight,
-                normalized
+                UNSTORED
                 if column.raw is column.normalized
                 else IntColumn.shared(column.raw, last.raw if last else None),
                 normalized,
@@ -175,7 +181,22 @@ def _scores(search: Attempt, best: Rows, before: Sequence[PluginScores]) -> list
     return made
 
 
+@lru_cache(maxsize=64)
+def _zero_scores(plugin: str, weight: int, count: int, normalized: int) -> PluginScores:
+    """Return the scores of a plugin whose raw scores are all 0."""
+    return PluginScores(plugin, weight, IntColumn(constant(count, 0)), IntColumn(constant(count, normalized)))
+
+
 def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
+    """Return the plugin's explanation of its scores, that of an earlier attempt where nothing that it depends
+    on has changed."""
+    key = plugin.explanation_key(search.pod, search.cluster)
+    if key is None:
+        return _explain(plugin, search, nodes)
+    return search.cluster.of_rows((plugin, key), nodes.rows, lambda: _explain(plugin, search, nodes))
+
+
+def _explain(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
     """Return the plugin's explanation of its scores; an empty one if the plugin raises, which is logged: the
     rest of the record is still useful."""
     try:
@@ -187,13 +208,13 @@ def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreE
         return ScoreExplanation()
 
 
-def _best(totals: Ints) -> Rows:
-    """Return the indices of the highest totals, the highest first and the first of equal ones first."""
+def _best(totals: Ints, top: Rows) -> Rows:
+    """Return the indices of the highest totals, the highest first and the first of equal ones first. ``top``:
+    those of the highest one."""
     if len(totals) <= EXPLAINED_AT_MOST:
         return np.argsort(-totals, kind="stable")
-    highest: Rows = (totals == np.maximum.reduce(totals)).nonzero()[0]
-    if len(highest) >= EXPLAINED_AT_MOST:
-        return highest[:EXPLAINED_AT_MOST]
+    if len(top) >= EXPLAINED_AT_MOST:
+        return top[:EXPLAINED_AT_MOST]
     lowest = np.partition(totals, -EXPLAINED_AT_MOST)[-EXPLAINED_AT_MOST]
     higher = (totals > lowest).nonzero()[0]
     higher = higher[np.argsort(-totals[higher], kind="stable")]

@@ -1,7 +1,7 @@
 """NodeResourcesBalancedAllocation
 (pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go)."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -92,6 +92,9 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
             request = {spec.name: n for spec, n in zip(self.args.resources, requests, strict=True)}
             inputs = [replace(each, request=request[each.resource]) for each in inputs]
         return ScoreExplanation(inputs)
+
+    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
+        return self._requests(pod) if self._devices(cluster) is None else None
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
         return device_totals(cluster, self.handle.features, [spec.name for spec in self.args.resources])

@@ -1,6 +1,6 @@
 """NodeResourcesFit (pkg/scheduler/framework/plugins/noderesources/fit.go)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal
 
@@ -208,6 +208,11 @@ class NodeResourcesFit(
             strategy.type,
             tuple((point.utilization, point.score) for point in ratio.shape) if ratio else (),
         )
+
+    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
+        if self._devices(cluster) is not None:  # these change without the node
+            return None
+        return tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
         return device_totals(cluster, self.handle.features, [spec.name for spec in self.resources])
