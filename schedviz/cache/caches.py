@@ -147,11 +147,11 @@ def features_of(name: str) -> Features:
 
 
 def find_handle(name: str) -> Sandbox:
-    """Return the handle of the sandbox of that name. It is not looked up in the store where its cache is kept
-    up to date: there it exists, or was deleted less than a second ago, so its methods raise NoSandbox. Raises
+    """Return the handle of the sandbox of that name. It is not looked up in the store where this process has
+    its cache: if it was deleted since the cache was read last, :func:`read_current` raises NoSandbox. Raises
     NoSandbox."""
     store = default_store()
-    return store.handle(name) if default_caches().followed_cache(name) else store.sandbox(name)
+    return store.handle(name) if default_caches().held_cache(name) else store.sandbox(name)
 
 
 @cache

@@ -7,6 +7,7 @@ from schedviz.api import write
 from schedviz.cache import default_caches
 from schedviz.loop.clock import pause
 from schedviz.store import Commit, Meta, Sandbox, Store
+from schedviz.store.default import default_store
 from schedviz.web.log.sentences import EventSentences
 from simulator.api import Change
 from simulator.trace import Bound, ObjectsCreated, ObjectsDeleted
@@ -134,8 +135,8 @@ def test_a_pod_panel_shows_each_line_of_the_log_that_names_the_pod(filled: Sandb
 
 
 def test_creating_a_pod_makes_few_round_trips(filled: Sandbox, client: Client) -> None:
-    """The round trips: whether the sandbox is held by a presenter, and exists, its changes, the commit, the
-    wake, and its message."""
+    """The round trips: whether the sandbox is held by a presenter, its changes, the commit, the wake, and its
+    message."""
 
     def create(name: str) -> int:
         path = f"/s/{filled.name}/api/v1/namespaces/default/pods"
@@ -146,4 +147,7 @@ def test_creating_a_pod_makes_few_round_trips(filled: Sandbox, client: Client) -
 
     default_caches().read(filled.name)
     create("first")  # Redis has the scripts afterwards
-    assert create("second") == 6
+    assert create("second") == 5
+    default_store().delete(filled.name)
+    path = f"/s/{filled.name}/api/v1/namespaces/default/pods"
+    assert client.post(path, new_pod("third"), content_type="application/json").status_code == 404
