@@ -1,7 +1,7 @@
 """How many nodes of a shape would let the pending pods run, and which of several shapes is the cheapest.
 
 The scheduler's attempts place the pending pods, in the order of the queue, in a copy with these nodes.
-Nothing is evicted, and the nodes are all of one shape."""
+Nothing is evicted, and the nodes are all of one shape: several shapes together are not tried."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -24,10 +24,9 @@ from simulator.questions.answer import (
     summed_zones,
 )
 from simulator.questions.node_use import Used, compare_use, read_use
-from simulator.questions.placing import Placed, Placing
+from simulator.questions.placing import Placing
 from simulator.questions.returning import most_common
 from simulator.what_if.pending_queue import queue_order
-from simulator.what_if.rivals import read_of_pod
 
 NODES_AT_MOST: Final = 1_000
 """Maximum number of nodes that are added."""
@@ -145,17 +144,12 @@ class AddNodes:
         added = [] if shape is None else [*self._copies(shape, count)]
         mark = placing.mark
         pods: list[AddedPod] = []
-        failed: dict[bytes, str] = {}
         try:
             for node in added:
                 placing.cluster.add_node(node)
             placing.begin_again()
-            for pod in self._pods:
-                yield done
-                alike = read_of_pod(pod.manifest)
-                found = Placed("", failed[alike]) if alike in failed else placing.place(pod)
-                if not found.node:
-                    failed[alike] = found.why
+            places = yield from placing.place_in_turn(self._pods, done)
+            for pod, found in zip(self._pods, places, strict=True):
                 row = placing.cluster.rows.get(found.node)
                 zone = "" if row is None else placing.cluster.node(row).labels.get(ZONE, "")
                 pods.append(AddedPod(pod.key, found.node, zone, found.why))

@@ -92,6 +92,9 @@ class HowManyMore:
             title if size == 1 else f"{size} x {title}"
             for title, size in zip(titles, self._sizes, strict=True)
         ]
+        self._leaves_out_claims = any(
+            (each.get("spec") or {}).get("volumeClaimTemplates") for each in parameters.manifests
+        )
         self._at_most = parameters.at_most
         self._placing = Placing(cluster, cluster.seed)
         self._before = read_use(self._placing.cluster)
@@ -99,6 +102,8 @@ class HowManyMore:
         self._sets = 0
         self._why: Attempt | None = None
         """Its attempt."""
+        self._gate = ""
+        """Why pods of a set would not be queued."""
         self._done = self._is_full = False
 
     def _check(self, parameters: MoreParameters) -> None:
@@ -112,17 +117,24 @@ class HowManyMore:
     def run(self) -> Iterator[float]:
         pod, placing = self._pods[0], self._placing
         framework = placing.frameworks.get(pod.scheduler_name)
-        if framework is None:
+        self._gate = next(filter(None, map(self._gate_of, self._pods)), "")
+        if framework is None or self._gate:
             self._is_full = True
         elif len(self._pods) == 1 and self._sizes == [1] and depends_on_node_only(framework, pod, placing):
             yield from self._fill(pod)
         else:
             yield from self._place_sets()
         framework = placing.frameworks.get(self._last.scheduler_name)
-        if self._is_full and framework is not None:
+        if self._is_full and framework is not None and not self._gate:
             self._why = placing.search(framework, renamed(self._last, 0))
         self._done = True
         yield 1.0
+
+    def _gate_of(self, pod: Pod) -> str:
+        """Return why a pod would not be queued; "" = it would."""
+        framework = self._placing.frameworks.get(pod.scheduler_name)
+        gate = None if framework is None else framework.run_pre_enqueue(pod)
+        return "" if gate is None else gate.message
 
     def _fill(self, pod: Pod) -> Iterator[float]:
         """Give each node copies until it takes no more, all nodes one each time."""
@@ -152,17 +164,15 @@ class HowManyMore:
         placed = 0
         while placed + len(wanted) <= self._at_most:
             mark = placing.mark
-            nodes: list[str] = []
-            for pod in wanted:
-                found = placing.place(renamed(pod, placed + len(nodes) + 1))
-                if not found.node:
-                    placing.take_back(mark)
-                    self._is_full, self._last = True, pod
-                    return
-                nodes.append(found.node)
-                yield 1 - 1 / (1 + placed / 1000)
-            placed += len(nodes)
-            self._counts.update(nodes)
+            copies = [renamed(pod, placed + number) for number, pod in enumerate(wanted, 1)]
+            places = yield from placing.place_in_turn(copies, 1 - 1 / (1 + placed / 1000))
+            missing = next((pod for pod, found in zip(wanted, places, strict=True) if not found.node), None)
+            if missing is not None:
+                placing.take_back(mark)
+                self._is_full, self._last = True, missing
+                return
+            placed += len(places)
+            self._counts.update(found.node for found in places)
             self._sets += 1
 
     def answer(self) -> MoreAnswer:
@@ -171,6 +181,7 @@ class HowManyMore:
         return MoreAnswer(
             summary=[*self._summary(places)],
             complete=self._done,
+            notes=[Sentence(words.CLAIMS_LEFT_OUT)] if self._leaves_out_claims else [],
             figure=self._sets,
             zones=summed_zones(use),
             nodes=shown_nodes(use),
@@ -191,7 +202,9 @@ class HowManyMore:
             yield Sentence(
                 words.LIMITED_BY, {"resource": limit, "nodes": str(count), "all": str(len(places))}
             )
-        if self._is_full and self._why is None:
+        if self._gate:
+            yield Sentence(words.NO_MORE_BECAUSE, {"why": self._gate})
+        elif self._is_full and self._why is None:
             yield Sentence(words.NO_PROFILE, {"name": self._last.scheduler_name})
         elif self._why is not None and 2 * count <= len(places):
             yield Sentence(words.NO_MORE_BECAUSE, {"why": message(self._why)})

@@ -3,12 +3,13 @@
 Nothing is evicted for them, and no time passes. What a running copy adds, such as the volumes and devices of
 a pod, is not there."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple
 
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_built_in
+from simulator.apiserver.served_features import serving
 from simulator.framework import snapshot
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
@@ -17,6 +18,10 @@ from simulator.plugins.registry import load, profiles
 from simulator.questions.answer import AskedCluster
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message
+from simulator.scheduler.submit_podgroup import refusal_of
+from simulator.what_if.gang import GangSituation, find_gang
+from simulator.what_if.rivals import read_of_pod
+from simulator.what_if.situation import Situation
 
 
 class Placed(NamedTuple):
@@ -32,10 +37,12 @@ class Placing:
         self.frameworks: Mapping[str, Framework] = profiles(
             load(asked.configuration, features=asked.features)
         )
+        with serving(asked.features):
+            resources = {name: _resource(name) for name in asked.objects}
         items = (
             (resource, manifest)
             for name, collection in asked.objects.items()
-            if (resource := _resource(name)) is not None
+            if (resource := resources[name]) is not None
             for manifest in collection.values()
         )
         self.cluster, self.nominated = snapshot.read(items, self.frameworks)
@@ -43,6 +50,64 @@ class Placing:
         self._attempts = 0
         self._next_start = 0
         self._placed: list[Pod] = []
+
+    def place_in_turn(self, pods: Sequence[Pod], done: float) -> Generator[float, None, list[Placed]]:
+        """Place pods in this order, and return where each is. Those that are rejected by a rule about other
+        pods are tried again once another pod has a node, as the scheduler's queue does; the waiting pods of a
+        gang are placed together, or not at all. Yields ``done`` before each attempt."""
+        found: dict[str, Placed] = {}
+        waiting = pods
+        while waiting:
+            failed: dict[bytes, str] = {}
+            tried: dict[str, Placed] = {}
+            for pod in waiting:
+                if pod.key in tried:
+                    continue
+                yield done
+                gang = self._place_gang(pod)
+                if gang is not None:
+                    tried |= gang
+                    continue
+                alike = read_of_pod(pod.manifest) if failed else b""
+                tried[pod.key] = Placed("", failed[alike]) if alike in failed else self.place(pod)
+                if not tried[pod.key].node:
+                    failed[alike or read_of_pod(pod.manifest)] = tried[pod.key].why
+            found |= tried
+            if not any(each.node for each in tried.values()):
+                break
+            waiting = [pod for pod in waiting if not found[pod.key].node and self._is_helped(pod)]
+        return [found[pod.key] for pod in pods]
+
+    def _is_helped(self, pod: Pod) -> bool:
+        """Whether another pod that gets a node may let this one have a node, too."""
+        framework = self.frameworks.get(pod.scheduler_name)
+        return framework is not None and bool(
+            pod.affinity.required or pod.pod_group or is_spread(framework, pod, self)
+        )
+
+    def _place_gang(self, pod: Pod) -> dict[str, Placed] | None:
+        """Put the waiting pods of the pod's gang on nodes, if the scheduler would bind them; None = it does
+        not wait in a gang."""
+        framework = self.frameworks.get(pod.scheduler_name)
+        known = self.cluster.pod_groups.get(pod.pod_group).pods if pod.pod_group else {}
+        if framework is None or pod.uid not in known or framework.run_pre_enqueue(pod) is not None:
+            return None
+        situation = Situation(
+            self.cluster, pod, self.frameworks, self._nominated_besides(pod), seed=self._seed
+        )
+        group = find_gang(situation)
+        if group is None:
+            return None
+        result = GangSituation(situation, group).as_it_is
+        found = {}
+        for member in result.members:
+            of = member.info.pod
+            if result.verdict == "scheduled" and member.fits:
+                self.put(of.assumed(member.node))
+                found[of.key] = Placed(member.node)
+            else:
+                found[of.key] = Placed("", refusal_of(result, member)[0])
+        return found
 
     def place(self, pod: Pod) -> Placed:
         """Put the pod on the node that the scheduler selects, if there is one."""
@@ -62,15 +127,11 @@ class Placing:
     def search(self, framework: Framework, pod: Pod) -> Attempt:
         """Return a finished attempt. The next one begins at the node at which a scheduler would."""
         self._attempts += 1
-        nominated = {
-            node: [other for other in others if other.key != pod.key]
-            for node, others in self.nominated.items()
-        }
         search = Attempt(
             framework,
             self.cluster,
             pod,
-            nominated,
+            self._nominated_besides(pod),
             seed=self._seed,
             cycle=self._attempts,
             start_node_index=self._next_start,
@@ -80,8 +141,18 @@ class Placing:
         self._next_start = search.next_start_node_index
         return search
 
+    def _nominated_besides(self, pod: Pod) -> dict[str, list[Pod]]:
+        """Return the nominated pods that wait: one that is placed is no longer nominated."""
+        placed = self.cluster.pods
+        return {
+            node: [other for other in others if other.key != pod.key and other.key not in placed]
+            for node, others in self.nominated.items()
+        }
+
     def put(self, assumed: Pod) -> None:
         self.cluster.add_pod(assumed)
+        if assumed.pod_group:
+            self.cluster.pod_groups.assume(assumed)
         self._placed.append(assumed)
 
     @property
@@ -92,7 +163,10 @@ class Placing:
     def take_back(self, mark: int) -> None:
         """Take back all pods that were put into the cluster since."""
         while len(self._placed) > mark:
-            self.cluster.remove_pod(self._placed.pop())
+            pod = self._placed.pop()
+            self.cluster.remove_pod(pod)
+            if pod.pod_group:
+                self.cluster.pod_groups.forget(pod)
 
     def begin_again(self) -> None:
         """Break ties from now on as in the first attempt."""
@@ -107,20 +181,24 @@ def renamed(pod: Pod, number: int) -> Pod:
     return copied
 
 
+def is_spread(framework: Framework, pod: Pod, placing: Placing) -> bool:
+    """Whether the pod has a spread constraint that rejects nodes, its own or one of the configuration."""
+    spread = framework.plugins.get("PodTopologySpread")
+    return isinstance(spread, PodTopologySpread) and bool(
+        spread.constraints(pod, placing.cluster, "DoNotSchedule")
+    )
+
+
 def depends_on_node_only(framework: Framework, pod: Pod, placing: Placing) -> bool:
     """Whether a node's verdict on the pod is not changed by further copies of it on other nodes: it has no
     required terms about other pods, no spread constraint, no claim, and no extender is asked. The number
     that fits is then the sum of the nodes, in whichever order the copies come."""
-    spread = framework.plugins.get("PodTopologySpread")
-    constrained = isinstance(spread, PodTopologySpread) and spread.constraints(
-        pod, placing.cluster, "DoNotSchedule"
-    )
     claims = any(
         "persistentVolumeClaim" in volume or "ephemeral" in volume for volume in pod.spec.get("volumes") or ()
     )
     known = all(type(plugin).__module__.startswith("simulator.") for plugin in framework.filter_plugins)
     return known and not (
-        constrained
+        is_spread(framework, pod, placing)
         or pod.affinity.required
         or pod.affinity.required_anti
         or claims

@@ -42,9 +42,18 @@ def make_pod(manifest: Manifest) -> Manifest:
     name = str(metadata.get("name") or "")
     if manifest["kind"] == "StatefulSet":
         pod["metadata"]["name"] = f"{name}-0"
+        _stand_in_for_claims(pod["spec"], manifest["spec"].get("volumeClaimTemplates") or ())
     else:
         pod["metadata"]["generateName"] = f"{name}-"
     return pod
+
+
+def _stand_in_for_claims(spec: Manifest, templates: Iterable[Manifest]) -> None:
+    """Give the pod of a StatefulSet an emptyDir for each claim, which would be made with the pod."""
+    claimed = {template["metadata"]["name"] for template in templates}
+    if claimed:
+        others = [volume for volume in spec.get("volumes") or () if volume["name"] not in claimed]
+        spec["volumes"] = [*others, *({"name": name, "emptyDir": {}} for name in sorted(claimed))]
 
 
 def admit_pod(manifest: Manifest, read: Iterable[Change]) -> Pod:

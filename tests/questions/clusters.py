@@ -9,6 +9,7 @@ from simulator.memory_sandbox import MemorySandbox, SandboxOptions
 from simulator.objects.node import ZONE
 from simulator.questions.answer import Answer, AskedCluster
 from simulator.questions.ask import AnyParameters, begin
+from simulator.versions.features import DEFAULT_FEATURES, Features
 
 
 def make_node(name: str, cpu: str = "4", zone: str = "", **spec: Any) -> Manifest:
@@ -68,16 +69,18 @@ def budget(name: str, app: str, **spec: Any) -> Manifest:
     }
 
 
-def settled(manifests: Iterable[Manifest]) -> MemorySandbox:
+def settled(manifests: Iterable[Manifest], features: Features = DEFAULT_FEATURES) -> MemorySandbox:
     """Return a sandbox in which what can run is running."""
-    sandbox = MemorySandbox(SandboxOptions("asked", manifests=[*manifests]))
+    sandbox = MemorySandbox(SandboxOptions("asked", manifests=[*manifests], features=features))
     sandbox.run(f"time {sandbox.now() + 60_000_000}")
     return sandbox
 
 
-def asked(manifests: Iterable[Manifest], seed: int = 0) -> AskedCluster:
-    sandbox = settled(manifests)
-    return AskedCluster(sandbox.list_all(), seed=seed, now=sandbox.now())
+def asked(
+    manifests: Iterable[Manifest], seed: int = 0, features: Features = DEFAULT_FEATURES
+) -> AskedCluster:
+    sandbox = settled(manifests, features)
+    return AskedCluster(sandbox.list_all(), seed=seed, now=sandbox.now(), features=features)
 
 
 def ask(cluster: AskedCluster, parameters: AnyParameters, seeds: int = 1) -> Answer:

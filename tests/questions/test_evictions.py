@@ -1,5 +1,9 @@
 """Evictions summed: by cause, by who lost pods, and until the pods ran again."""
 
+from random import Random
+
+import pytest
+
 from simulator.api import SECOND, Manifest
 from simulator.memory_sandbox import START
 from simulator.questions.evictions import (
@@ -78,6 +82,32 @@ def test_the_trace_of_a_sandbox_has_its_evictions_and_bindings() -> None:
     assert [(each.owner, each.count, each.ran_again) for each in answer.suffered] == [
         ("ReplicaSet web", 1, 0)
     ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sums_are_those_of_every_eviction_compared_with_every_binding(seed: int) -> None:
+    """The nth eviction of an owner's pods ran again with the nth later binding that no earlier one took."""
+    random = Random(seed)
+    pods = [replica(f"{owner}-{i:05}", owner) for owner in ("web", "db") for i in range(3)]
+    names = [f"shop/{pod['metadata']['name']}" for pod in pods]
+    evictions = [noted(second, random.choice(names), random.choice(names)) for second in range(0, 40, 4)]
+    bindings = [bound(second, random.choice(names)) for second in range(1, 40, 3)]
+    answer = sum_evictions(evictions, bindings, Owners(pods))
+    left, waits = [*bindings], []
+    for eviction in evictions:
+        later = [each for each in left if each.time >= eviction.time and each.pod[5:7] == eviction.pod[5:7]]
+        waits.append(f"{(later[0].time - eviction.time) // SECOND} s" if later else "")
+        if later:
+            left.remove(later[0])
+    assert [each.ran_again for each in reversed(answer.evictions)] == waits
+    for owner in ("web", "db"):
+        suffered = sum(owner in each.pod for each in evictions)
+        assert suffered == sum(each.count for each in answer.suffered if owner in each.owner)
+        caused = sum(owner in each.by for each in evictions)
+        assert caused == sum(each.count for each in answer.causes if owner in each.by)
+    assert {each.pod: each.count for each in answer.repeated} == {
+        name: count for name in names if (count := sum(each.pod == name for each in evictions)) > 1
+    }
 
 
 def test_without_evictions_the_answer_says_so() -> None:
