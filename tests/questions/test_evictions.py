@@ -91,11 +91,11 @@ def test_the_sums_are_those_of_every_eviction_compared_with_every_binding(seed: 
     pods = [replica(f"{owner}-{i:05}", owner) for owner in ("web", "db") for i in range(3)]
     names = [f"shop/{pod['metadata']['name']}" for pod in pods]
     evictions = [noted(second, random.choice(names), random.choice(names)) for second in range(0, 40, 4)]
-    bindings = [bound(second, random.choice(names)) for second in range(1, 40, 3)]
+    bindings = [bound(second, random.choice(names)) for second in range(1, 60, 4)]
     answer = sum_evictions(evictions, bindings, Owners(pods))
     left, waits = [*bindings], []
     for eviction in evictions:
-        later = [each for each in left if each.time >= eviction.time and each.pod[5:7] == eviction.pod[5:7]]
+        later = [each for each in left if each.time > eviction.time and each.pod[5:7] == eviction.pod[5:7]]
         waits.append(f"{(later[0].time - eviction.time) // SECOND} s" if later else "")
         if later:
             left.remove(later[0])
