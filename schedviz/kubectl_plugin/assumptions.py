@@ -50,7 +50,7 @@ def name_gates(features: Features, *, given: bool, reached: bool, served: bool) 
     server has the kind of a gate."""
     if served:
         return f"the feature gates {features.gates_text}, as the API server has PodGroups"
-    if given:
+    if given and features.gates_text:
         return f"the feature gates {features.gates_text}"
     if reached:
         return f"the feature gates of its metrics ({features.gates_text or 'all at their default'})"

@@ -8,6 +8,7 @@ from simulator.apiserver import resources
 from simulator.apiserver.kinds.pod_groups import POD_GROUPS, WORKLOADS
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
+from simulator.words import gettext_noop
 
 
 def _resource(name: str) -> Resource:
@@ -18,54 +19,60 @@ def _resource(name: str) -> Resource:
 
 
 NEEDED: Final[dict[Resource, str]] = {
-    NODES: "which nodes there are, and what each of them lacks",
-    PODS: "the room that they take on the nodes; one that seems to have room may be full",
+    NODES: gettext_noop("which nodes there are, and what each of them lacks"),
+    PODS: gettext_noop("the room that they take on the nodes; one that seems to have room may be full"),
 }
 """Without these there is no answer about the whole cluster."""
 READ: Final[dict[Resource, str]] = {
     _resource(name): unknown
     for name, unknown in {
-        "namespaces": "the labels of namespaces, which namespaceSelectors of affinity terms read",
-        "priorityclasses.scheduling.k8s.io": "which PriorityClass could be proposed",
-        "poddisruptionbudgets.policy": "which pods are protected from preemption",
-        "services": "the constraints by which pods of a Service are spread",
-        "replicasets.apps": "the constraints by which pods of a ReplicaSet are spread",
-        "statefulsets.apps": "the constraints by which pods of a StatefulSet are spread",
-        "replicationcontrollers": "the constraints by which pods of a ReplicationController are spread",
-        "persistentvolumeclaims": "whether claims are bound; pods with such claims seem to lack them",
-        "persistentvolumes": "which volumes there are, and in which zones",
-        "storageclasses.storage.k8s.io": "whether claims wait for their first consumer",
-        "csinodes.storage.k8s.io": "how many volumes a node can attach",
-        "csidrivers.storage.k8s.io": "which drivers report the capacity of their storage",
-        "csistoragecapacities.storage.k8s.io": "where storage has capacity for new volumes",
-        "volumeattachments.storage.k8s.io": "which volumes are attached beside those of pods",
-        "deviceclasses.resource.k8s.io": "the classes of devices",
-        "resourceslices.resource.k8s.io": "which devices the nodes have",
-        "resourceclaimtemplates.resource.k8s.io": "the templates of resource claims",
-        "resourceclaims.resource.k8s.io": "which devices are allocated",
+        "namespaces": gettext_noop(
+            "the labels of namespaces, which namespaceSelectors of affinity terms read"
+        ),
+        "priorityclasses.scheduling.k8s.io": gettext_noop("which PriorityClass could be proposed"),
+        "poddisruptionbudgets.policy": gettext_noop("which pods are protected from preemption"),
+        "services": gettext_noop("the constraints by which pods of a Service are spread"),
+        "replicasets.apps": gettext_noop("the constraints by which pods of a ReplicaSet are spread"),
+        "statefulsets.apps": gettext_noop("the constraints by which pods of a StatefulSet are spread"),
+        "replicationcontrollers": gettext_noop(
+            "the constraints by which pods of a ReplicationController are spread"
+        ),
+        "persistentvolumeclaims": gettext_noop(
+            "whether claims are bound; pods with such claims seem to lack them"
+        ),
+        "persistentvolumes": gettext_noop("which volumes there are, and in which zones"),
+        "storageclasses.storage.k8s.io": gettext_noop("whether claims wait for their first consumer"),
+        "csinodes.storage.k8s.io": gettext_noop("how many volumes a node can attach"),
+        "csidrivers.storage.k8s.io": gettext_noop("which drivers report the capacity of their storage"),
+        "csistoragecapacities.storage.k8s.io": gettext_noop("where storage has capacity for new volumes"),
+        "volumeattachments.storage.k8s.io": gettext_noop("which volumes are attached beside those of pods"),
+        "deviceclasses.resource.k8s.io": gettext_noop("the classes of devices"),
+        "resourceslices.resource.k8s.io": gettext_noop("which devices the nodes have"),
+        "resourceclaimtemplates.resource.k8s.io": gettext_noop("the templates of resource claims"),
+        "resourceclaims.resource.k8s.io": gettext_noop("which devices are allocated"),
     }.items()
 }
 """The other resources, with what is unknown where one cannot be read."""
-GROUPS: Final[dict[Resource, str]] = {POD_GROUPS: "which pods are scheduled as a group"}
+GROUPS: Final[dict[Resource, str]] = {POD_GROUPS: gettext_noop("which pods are scheduled as a group")}
 """Read where their gate is on."""
 FOLLOWED: Final[dict[Resource, str]] = {
     **READ,
     **{
         _resource(name): unknown
         for name, unknown in {
-            "limitranges": "which defaults new pods of a branch get",
-            "resourcequotas": "which pods a branch refuses",
-            "runtimeclasses.node.k8s.io": "the overhead of new pods of a branch",
-            "deployments.apps": "which Deployments own ReplicaSets",
-            "daemonsets.apps": "which DaemonSets own pods",
-            "controllerrevisions.apps": "the revisions of DaemonSets and StatefulSets",
-            "jobs.batch": "which Jobs own pods",
-            "cronjobs.batch": "which CronJobs own Jobs",
-            "events": "what the scheduler says of its attempts",
+            "limitranges": gettext_noop("which defaults new pods of a branch get"),
+            "resourcequotas": gettext_noop("which pods a branch refuses"),
+            "runtimeclasses.node.k8s.io": gettext_noop("the overhead of new pods of a branch"),
+            "deployments.apps": gettext_noop("which Deployments own ReplicaSets"),
+            "daemonsets.apps": gettext_noop("which DaemonSets own pods"),
+            "controllerrevisions.apps": gettext_noop("the revisions of DaemonSets and StatefulSets"),
+            "jobs.batch": gettext_noop("which Jobs own pods"),
+            "cronjobs.batch": gettext_noop("which CronJobs own Jobs"),
+            "events": gettext_noop("what the scheduler says of its attempts"),
         }.items()
     },
     **GROUPS,
-    WORKLOADS: "the templates of pod groups",
+    WORKLOADS: gettext_noop("the templates of pod groups"),
     **NEEDED,
 }
 """The resources that a mirror lists and watches: those that the scheduler and the controllers of the

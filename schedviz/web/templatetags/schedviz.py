@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from schedviz.page_files import LIBRARIES, MADE, SOURCES
 from schedviz.web.ideas import texts as ideas
 from schedviz.web.text import format as fmt
+from schedviz.web.text import mirror_reading
 from schedviz.web.text.node_names import node_name
 
 WORD: Final = re.compile(r"^[^A-Z]+|[A-Z]+(?:[^A-Z]+|$)")
@@ -25,6 +26,8 @@ register.filter("tail", fmt.tail)
 register.filter("node_name", node_name)
 register.filter("pod_name", fmt.pod_name)
 register.filter("split_pod_name", fmt.split_pod_name)
+register.filter("say_unread", mirror_reading.say_unread)
+register.filter("say_assumed", mirror_reading.say_assumed)
 
 
 @register.filter

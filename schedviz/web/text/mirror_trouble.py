@@ -3,12 +3,12 @@
 The mirroring process writes its lines in English. Each is one of these sentences, or stays as it is.
 """
 
-import re
 from typing import Final, NamedTuple
 
 from django.utils.translation import gettext, gettext_noop
 
-NAME: Final = re.compile(r"%\((\w+)\)s")
+from schedviz.web.text.mirror_sentences import find_values
+
 SENTENCES: Final = (
     gettext_noop("the mirroring process does not run, or cannot reach the cluster; its output says why"),
     gettext_noop("more happens in the cluster than is stored in time"),
@@ -47,25 +47,10 @@ class Trouble(NamedTuple):
 
 def say_trouble(message: str) -> Trouble:
     for sentence in SENTENCES:
-        values = _find_values(sentence, message)
+        values = find_values(sentence, message)
         if values is None or not values.get("resources", "pods").isalpha():
             continue
         if "trouble" in values:
             values["trouble"] = say_trouble(values["trouble"]).text
         return Trouble(gettext(sentence) % values, is_english=False)
     return Trouble(message, is_english=True)
-
-
-def _find_values(sentence: str, message: str) -> dict[str, str] | None:
-    """Return the values that make the sentence the message; None = it is another one."""
-    begin, *parts = NAME.split(sentence)
-    values: dict[str, str] = {}
-    rest = message.removeprefix(begin)
-    if begin and rest == message:
-        return None if parts or message != begin else values
-    for name, after in zip(parts[::2], parts[1::2], strict=True):
-        value, found, rest = rest.partition(after) if after else (rest, rest, "")
-        if not (value and found):
-            return None
-        values[name] = value
-    return None if rest else values
