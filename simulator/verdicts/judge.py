@@ -328,7 +328,11 @@ class Judge:
         )
 
     def _created_with_node(self, pod: Pod, version: int) -> BindingJudged:
+        """Judge a pod that is seen first with its node. One that a list shows may have been bound since the
+        watch ended."""
         finding = BindingFinding("not this scheduler", reason="the pod was created with its node")
+        if self._is_listing:
+            finding = BindingFinding("unknown", reason=CUT_OFF)
         return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
 
     def _failure(

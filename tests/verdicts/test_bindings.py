@@ -201,3 +201,12 @@ def test_further_states_are_tried_as_far_as_the_judge_keeps_pace() -> None:
     assert not effort.spend(1000, now)
     more = sum(effort.spend(1000, now + SECOND) for _ in range(200))
     assert 40 < more < 50
+
+
+@pytest.mark.parametrize(("is_listed", "verdict"), [(False, "not this scheduler"), (True, "unknown")])
+def test_a_pod_that_is_seen_first_with_its_node(is_listed: bool, verdict: str) -> None:
+    """Its watch event was lost, and a list shows it: it may have been created without the node."""
+    stream = Stream(node("n1"))
+    change = stream.written(pod("a", nodeName="n1"))
+    judged = only(stream.judge.observe(change, stream.now, is_listed=is_listed))
+    assert judged.verdict == verdict
