@@ -6,6 +6,7 @@ import pytest
 
 from simulator.apiserver.bounds import MAX_SHOWN_KEY
 from simulator.apiserver.faults import MAX_CAUSES
+from simulator.apiserver.kinds.pods.validation import _is_valid
 from simulator.apiserver.status import Invalid
 from simulator.objects import quantity
 from tests.apiserver.cluster import Cluster, pod
@@ -370,3 +371,13 @@ def _refused(manifest: dict[str, Any], field: str, message: str) -> None:
     found = {cause.field: cause.message for cause in refused.value.causes}
     assert field in found
     assert message in found[field]
+
+
+def test_equal_specs_are_validated_once_where_the_name_of_the_pod_does_not_count() -> None:
+    cluster, before = Cluster(), _is_valid.cache_info().misses
+    cluster.create([pod(name, terminationGracePeriodSeconds=4321) for name in ("a", "b", "c")])
+    assert _is_valid.cache_info().misses == before + 1
+    template = {"spec": claim()["spec"]}
+    volumes = [{"name": "v" * 40, "ephemeral": {"volumeClaimTemplate": template}}]
+    cluster.create([pod("d", volumes=volumes)])
+    _refused(pod("e" * 240, volumes=volumes), "spec.volumes[0].name", "PVC name")

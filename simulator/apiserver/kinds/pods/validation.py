@@ -3,7 +3,10 @@
 Upstream: pkg/apis/core/validation/validation.go."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from simulator.api import Manifest
 from simulator.apiserver import names
@@ -21,6 +24,7 @@ from simulator.apiserver.kinds.pods.security import POD_SECURITY, validate_host_
 from simulator.apiserver.kinds.pods.volumes import validate_volumes
 from simulator.apiserver.resource_validation import validate_overhead, validate_pod_resources
 from simulator.apiserver.selector_validation import validate_labels, validate_tolerations
+from simulator.apiserver.served_features import served_features
 from simulator.apiserver.shapes import (
     all_of,
     at_most,
@@ -39,6 +43,11 @@ from simulator.apiserver.shapes import (
     where,
 )
 from simulator.apiserver.status import Cause, duplicate, forbidden, invalid, required
+from simulator.objects.spec_fields import MAX_SPEC_BYTES
+from simulator.versions.features import Features
+
+MAX_VALID_SPECS: Final = 64
+"""The number of specs that are known to be valid: of as many workloads whose pods are created by turns."""
 
 _MAX_SEARCH_CHARACTERS: Final = 2048
 _SEARCH_LENGTH: Final = (
@@ -94,10 +103,26 @@ def validate_pod(manifest: Manifest) -> Iterator[Cause]:
     """Yield the faults that validatePodMetadataAndSpec reports, but for the metadata that all kinds have."""
     metadata, spec = manifest["metadata"], manifest["spec"]
     yield from validate_pod_annotations(metadata.get("annotations", {}), spec, "metadata.annotations")
-    yield from validate_pod_spec(spec, "spec", pod_name=metadata.get("name", ""), is_pod=True)
+    if not _is_known_valid(spec):
+        yield from validate_pod_spec(spec, "spec", pod_name=metadata.get("name", ""), is_pod=True)
     if not spec.get("serviceAccountName"):
         yield from _VOLUMES_WITHOUT_ACCOUNT(spec, "spec")
     yield from _IMAGES(spec, "spec")
+
+
+def _is_known_valid(spec: Manifest) -> bool:
+    """Whether an equal spec was validated and has no fault: the pods of a workload are validated once. Those
+    on a node, and those with volumes, whose faults depend on the name of the pod, are not looked up."""
+    if "nodeName" in spec or spec.get("volumes"):
+        return False
+    content = msgspec.json.encode(spec)
+    return len(content) <= MAX_SPEC_BYTES and _is_valid(served_features(), content)
+
+
+@lru_cache(MAX_VALID_SPECS)
+def _is_valid(_: Features, content: bytes) -> bool:
+    """Whether a spec has no fault where these features are served."""
+    return not any(True for _ in validate_pod_spec(msgspec.json.decode(content), "spec", is_pod=True))
 
 
 def validate_new_pod(manifest: Manifest) -> Iterator[Cause]:
