@@ -251,10 +251,14 @@ class Cluster(OtherObjects):
 
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that is bound or assumed, or replace the pod of the same namespace and name."""
-        if pod.key in self.pods:
-            self.remove_pod(self.pods[pod.key])
-        self.pods[pod.key] = pod
+        known = self.pods.get(pod.key)
         row = self.rows.get(pod.node_name)
+        if known is not None:
+            if row is not None and _takes_the_same(known, pod):
+                self._replace_in_row(row, known, pod)
+                return
+            self.remove_pod(known)
+        self.pods[pod.key] = pod
         if row is None:
             self._pods_without_node.setdefault(pod.node_name, {})[pod.key] = pod
         else:
@@ -300,6 +304,16 @@ class Cluster(OtherObjects):
         for index in self._indexes.values():
             index.pod_removed(row, pod)
 
+    def _replace_in_row(self, row: int, old: Pod, new: Pod) -> None:
+        """Replace a pod by a version of it that takes the same of the node. It becomes the last one, as a pod
+        that is added; no total changes, so that no column is computed again."""
+        for pods in (self.pods, self._pods_by_row[row]):
+            del pods[new.key]
+            pods[new.key] = new
+        for index in self._indexes.values():
+            index.pod_removed(row, old)
+            index.pod_added(row, new)
+
     def _change_totals(self, row: int, pod: Pod, sign: int) -> None:
         """Add the pod to the columns of requests, pods and ports, or subtract it (``sign`` -1)."""
         self.generation += 1
@@ -321,3 +335,14 @@ class Cluster(OtherObjects):
                 for pod in pods.values():
                     index.pod_added(row, pod)
         return index  # type: ignore[return-value]  # the dict maps each class to an instance of it
+
+
+def _takes_the_same(old: Pod, new: Pod) -> bool:
+    """Whether two versions of a pod count alike in the totals of the same node. Most writes of a bound pod
+    change only its status."""
+    return (
+        old.node_name == new.node_name
+        and old.requests == new.requests
+        and old.non_zero == new.non_zero
+        and old.host_ports == new.host_ports
+    )
