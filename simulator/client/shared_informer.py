@@ -57,7 +57,8 @@ class SharedInformer:
                 own = world.is_own(event.version)
                 if not own:
                     world.now = max(world.now, now)
-                size += size_of(event.object)
+                if world.informer.waiting:  # it is asked before the next object
+                    size += size_of(event.object)
                 actor = Actor("Informer", event.resource, event.key)
                 world.containment.run(actor, partial(self._process, event, own))
         world.current = None
