@@ -33,6 +33,7 @@ from schedviz.loop import clock  # noqa: E402
 from schedviz.loop.driver import Driver  # noqa: E402
 from schedviz.loop.presence import Presence  # noqa: E402
 from schedviz.loop.wakes import Wakes  # noqa: E402
+from schedviz.processes.garbage import look_for_garbage_less_often  # noqa: E402
 from schedviz.store import Sandbox, Store  # noqa: E402
 from schedviz.up.embedded_redis import EmbeddedRedis, lock  # noqa: E402
 from schedviz.web.page.screen import DEFAULT  # noqa: E402
@@ -131,6 +132,7 @@ def main() -> None:
     parser.add_argument("--created", choices=CREATED, default="singly", help="as those of the load program")
     parser.add_argument("--profile", choices=PARTS, default="", help="also where the time of a part goes")
     options = parser.parse_args()
+    look_for_garbage_less_often()  # as in a worker and in a web process
     with tempfile.TemporaryDirectory() as folder, lock(Path(folder)) as held:
         redis = EmbeddedRedis.start(Path(folder), held, PORT, PASSWORD)
         store = Store(redis.url)
