@@ -1,6 +1,7 @@
 // The frames of a page that a hub draws: of a sandbox (live.js), or of a room (room.js). htmx swaps the parts.
 // <div id="frame" data-after data-seq> numbers a frame. Of a list that changed, a frame has the elements that came or changed,
 // in templates, because rows of tables are parsed only there, and the ids of those that went.
+import { isPressed } from "./press.js";
 import { keepPage, restorePage } from "./restore.js";
 
 export const BEAT = "beat"; // what the server sends when it has nothing else to say (schedviz/live/consumers.py)
@@ -9,6 +10,7 @@ let held = document.getElementById("main").dataset.held; // digests of the parts
 let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
 let newest = null; // the WebSocket that was created last
+let waiting = []; // messages that came while a pointer was pressed, each with its WebSocket
 let isLate = false; // whether the page has changed since it began to connect
 
 // The first frame leaves out the parts that the page has. Of two sockets both would send frames, and the end of one that was
@@ -31,6 +33,7 @@ function numbersOf(message) {
 // The response to a new connection is the whole page.
 export function reconnect() {
   last = 0;
+  waiting = [];
   isLate = newest?.readyState === WebSocket.CONNECTING;
   if (!isLate) socket?.reconnect();
 }
@@ -47,6 +50,11 @@ export function followFrames({ before, after, isHeld = () => false }) {
     if (!frame) return;
     socket = event.detail.socketWrapper;
     if (isHeld()) return event.preventDefault();
+    if (isPressed()) {
+      event.preventDefault();
+      waiting.push({ from: newest, data: event.detail.message });
+      return;
+    }
     if (frame.after !== 0 && frame.after !== last) {
       event.preventDefault(); // a frame is missing
       return reconnect();
@@ -68,8 +76,14 @@ document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
   else template.replaceWith(template.content);
 });
 
+// A press ends after a second at most, so few wait.
+document.body.addEventListener("released", () => {
+  for (const { from, data } of waiting.splice(0)) from.dispatchEvent(new MessageEvent("message", { data }));
+});
+
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;
+  waiting = [];
   socket = event.detail.socketWrapper;
   if (isLate) reconnect();
   if (document.hidden) sendHidden();

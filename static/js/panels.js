@@ -4,6 +4,7 @@ import { momentAddress, placeAt, showAddress, shownSeq } from "./address.js";
 import { tick } from "./clock.js";
 import { closeMenuOf } from "./menus.js";
 import { paced } from "./pace.js";
+import { isPressed } from "./press.js";
 import { addClick, addShortcut } from "./registry.js";
 import { requestPart } from "./request.js";
 import { keepPage } from "./restore.js";
@@ -164,7 +165,7 @@ function keepFocus() {
 }
 
 // Loads the open panel again, unless the page shows a past moment. A cycle does not change any more. What the visitor does in the
-// panel goes first: a request, and text that is selected.
+// panel goes first: a press of the pointer, a request, and text that is selected.
 async function refresh() {
   if (!open || open !== drawn || shownSeq() || shownCycle()) return;
   outdated = Boolean(asking) || isBusy();
@@ -182,6 +183,7 @@ async function refresh() {
 function isBusy() {
   const selection = getSelection();
   return (
+    isPressed() ||
     detail.querySelector(".htmx-request") !== null ||
     (!selection.isCollapsed && detail.contains(selection.anchorNode))
   );
@@ -295,6 +297,7 @@ document.body.addEventListener("schedviz:gone", ({ target }) => {
   if (detail.contains(target) && (!asking || asking.quiet)) closePanel();
 });
 document.addEventListener("selectionchange", refreshIfOutdated);
+document.body.addEventListener("released", refreshIfOutdated);
 setInterval(() => {
   if (!document.hidden && detail.querySelector(":scope > [data-poll]")) refreshSoon();
 }, POLL_MS);

@@ -150,3 +150,27 @@ def test_a_page_whose_sandbox_is_late_says_so_and_keeps_its_layout(
     expect(state).to_have_text("catching up")
     set_late(False)
     expect(state).to_have_text("live")
+
+
+def test_a_frame_during_a_press_takes_no_click(screen: Page, live: Open) -> None:
+    """The frame takes the pressed element away: it is shown when the press has ended, so that the link is
+    followed."""
+    sandbox = live(node("node-1", "2"), pod("big", "3"))
+    link = screen.locator("#lane-unschedulable .chip a", has_text="big")
+    expect(link).to_be_visible()
+    screen.evaluate(
+        "document.addEventListener('htmx:wsBeforeMessage', ({ detail }) => {"
+        " window.came ||= detail.message.includes('node-2'); })"
+    )
+    # The press lasts as long as the frame takes to come, however slow the machine is.
+    screen.evaluate(
+        "() => { const wait = setTimeout;"
+        " window.setTimeout = (run, ms) => wait(run, ms === 1000 ? 60000 : ms); }"
+    )
+    link.hover()
+    screen.mouse.down()
+    write.create(sandbox, [node("node-2", "4")])
+    eventually_in(screen, lambda: screen.evaluate("window.came"), "the frame comes")
+    screen.mouse.up()
+    expect(screen.locator("#pod-panel")).to_contain_text("big")
+    expect(screen.locator(".node .pod.running")).to_contain_text("big")
