@@ -49,12 +49,32 @@ addClick("dialog a[data-panel]", (link) => {
 });
 
 dialog.addEventListener("close", () => {
+  typed.length = 0;
   body.replaceChildren();
   returnFocus();
 });
 
+// A form that is refused comes back as it was sent: what was typed since then is put into it. After a conflict the YAML is another one.
+const typed = []; // the fields in which something was typed while their form was being sent
+
+body.addEventListener("input", ({ target }) => {
+  if (target.form?.matches(".htmx-request") && !typed.includes(target)) typed.push(target);
+});
+
+function putBack() {
+  for (const old of typed.splice(0)) {
+    const field = document.getElementById(old.id);
+    if (!field || field === old || field.form.action !== old.form.action || body.querySelector(".changes"))
+      continue;
+    field.value = old.value;
+    field.checked = old.checked;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
 // Focuses the first error of a form that came back with errors. An update of fields or YAML does not change the focus.
 body.addEventListener("htmx:afterSettle", () => {
+  putBack();
   body.querySelectorAll(".field").forEach(markField);
   if (!dialog.querySelector(":is(input, select, textarea, button, summary):focus")) focusForm();
 });

@@ -11,7 +11,7 @@ from schedviz.store import Meta, Store
 from tests.clocks import pass_time
 from tests.waiting import eventually
 
-from .conftest import Open, node, pod
+from .conftest import Open, eventually_in, hold_first, node, pod
 
 pytestmark = pytest.mark.browser
 
@@ -331,3 +331,22 @@ def test_forms_work_without_scripts(browser: Browser, stack: str, store: Store, 
     page.get_by_role("button", name="Cordon").click()
     expect(page.locator(".node.cordoned")).to_be_visible()
     context.close()
+
+
+def test_what_is_typed_while_a_form_is_being_refused_stays(screen: Page, live: Open) -> None:
+    live(node("node-1"))
+    screen.get_by_role("link", name="+ Pod").first.click()
+    dialog = screen.locator("#dialog")
+    cpu, wrong = dialog.get_by_label("CPU request"), dialog.locator("#f-name-said .error")
+    dialog.get_by_label("Name", exact=True).fill("Not A Name")
+    expect(wrong).to_be_visible()
+    held = hold_first(screen, "/new/pod/$", "POST")
+    dialog.get_by_role("button", name="Create").press("Enter")
+    eventually_in(screen, lambda: held, "the form is sent")
+    cpu.fill("3")
+    cpu.evaluate("(field) => { field.known = true; }")
+    held[0].continue_()
+    eventually_in(screen, lambda: not cpu.evaluate("(field) => field.known"), "the form comes back")
+    expect(cpu).to_have_value("3")
+    expect(dialog.get_by_label("YAML")).to_have_value(re.compile("cpu: '3'"))
+    expect(wrong).to_be_visible()
