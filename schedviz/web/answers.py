@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from schedviz.store.past import Past, Readable
@@ -126,6 +127,12 @@ def missing_panel(request: HttpRequest, sandbox: Source, message: str) -> HttpRe
     again."""
     status = HTTPStatus.OK if is_htmx(request) else HTTPStatus.NOT_FOUND
     return panel(request, sandbox, "parts/missing.html", {"message": message}, status)
+
+
+def missing_object(request: HttpRequest, sandbox: Source, kind: str, name: str) -> HttpResponse:
+    """Render the panel of an object that is not there."""
+    said = gettext("There is no %(kind)s %(name)s.") % {"kind": kind, "name": name}
+    return missing_panel(request, sandbox, said)
 
 
 def form_page(

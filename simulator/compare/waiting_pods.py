@@ -39,7 +39,8 @@ class _Waiting(NamedTuple):
 
 class WaitingPods:
     """The cause of a pod is what rejected it on most nodes in its last attempt, in the scheduler's words
-    (``Insufficient cpu``), or the plugin that rejected it before it looked at nodes."""
+    (``Insufficient cpu``), the plugin that rejected it before it looked at nodes, or, where no plugin did,
+    the first words of the message (``pod group is unschedulable``)."""
 
     def __init__(self) -> None:
         self._pods: dict[str, _Waiting] = {}
@@ -86,8 +87,8 @@ class WaitingPods:
                 self._rejected[event.pod] = min(reasons, key=lambda reason: (-reasons[reason], reason))
                 return False
             case Unschedulable():
-                plugin = event.plugins[0] if event.plugins else ERROR
-                cause = self._rejected.pop(event.pod, plugin)
+                said = event.plugins[0] if event.plugins else event.message.partition(",")[0]
+                cause = self._rejected.pop(event.pod, said)
                 if self._nominated.get(event.pod) == event.cycle:
                     cause = PREEMPTING
             case SchedulerError():

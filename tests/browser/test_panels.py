@@ -66,19 +66,20 @@ def remove_taint(at: Sandbox, _: Store | None) -> None:
 
 
 GONE = "no longer exists"
+MISSING = "There is no"
 NOTES: Manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "notes"}}
 
 CHANGES = [
     Change("pods/default/web/", "on node-", deletion("pods", "default/web"), GONE),
     Change("pods/default/web/", GONE, creation(pod("web")), "on node-", GONE),
     Change("nodes/node-1/", "team=a", remove_taint, "no pods", "team=a"),
-    Change("nodes/node-2/", "Cordon", deletion("nodes", "node-2"), GONE),
-    Change("nodes/node-2/", GONE, creation(node("node-2")), "Cordon", GONE),
+    Change("nodes/node-2/", "Cordon", deletion("nodes", "node-2"), MISSING),
+    Change("nodes/node-2/", MISSING, creation(node("node-2")), "Cordon", MISSING),
     Change("nodes/", "2 nodes", creation(node("node-3")), "3 nodes"),
     Change("objects/", "PriorityClass", creation(NOTES), "ConfigMap"),
     Change("objects/configmaps/", "notes", deletion("configmaps", "default/notes"), "extension-", "notes"),
     Change(f"objects/{LOW}/", "kind: PriorityClass", label_low, "seen: 'yes'"),
-    Change(f"objects/{LOW}/", "seen: 'yes'", deletion("priorityclasses.scheduling.k8s.io", "low"), GONE),
+    Change(f"objects/{LOW}/", "seen: 'yes'", deletion("priorityclasses.scheduling.k8s.io", "low"), MISSING),
     Change("pending/", "No pod is pending", creation(pod("huge", cpu="99")), "too little cpu"),
     Change("pending/", "too little cpu", deletion("pods", "default/huge"), "No pod is pending"),
     Change("leader/", "Kill the leader", lambda at, store: end_lease(store, at), "epoch 2"),

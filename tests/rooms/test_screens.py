@@ -52,3 +52,14 @@ def test_each_frame_is_in_the_language_of_its_viewer(store: Store) -> None:
     for name in store.names():
         if name.startswith(f"room-{room.code.lower()}-"):
             store.delete(name)
+
+
+def test_an_empty_room_says_that_nobody_has_joined(store: Store) -> None:
+    room, _ = Rooms(store).create("Monday", What("lesson", "pending"), "own", 3600)
+    hub = RoomScreens(store, room.code)
+    hub.update()
+    hub.draw({"en": PAGES})
+    for page, part in zip(PAGES, ("question", "asked"), strict=True):
+        html = " ".join(str(hub.whole("en", page)[part]).split())
+        assert "Nobody has joined yet." in html
+        assert "answered </p>" not in html

@@ -249,7 +249,7 @@ def test_a_learner_has_a_page_of_results_after_the_end(
     page = " ".join(text(answer).split())
     assert answer.status_code == 200
     assert "The teacher has ended the room. You are Ada." in page
-    assert "1 of 1 answers right" in page
+    assert "1 of 1 answer right" in page
     assert lesson.text("en").title in page
     assert ada.get(f"/rooms/{code}/me/place/").headers["HX-Refresh"] == "true"
     assert "This page and the results are kept until" in page

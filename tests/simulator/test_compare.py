@@ -193,6 +193,15 @@ status: {allocatable: {cpu: "16", memory: 16Gi, pods: "110"}}
     assert 20 * SECOND < side.distribution.points[-1][0] < 60 * SECOND
 
 
+def test_the_cause_of_a_gang_without_room_is_in_the_words_of_the_scheduler() -> None:
+    """Each of its pods fits by itself, so no plugin rejects it, and there is no error."""
+    text = (SCENARIOS / "two-gangs.yaml").read_text()
+    gangs = Side(features=load_scenario(text).features)
+    side = compared(text, gangs, gangs, 30).a
+    causes = {each.name for each in side.curves if each.name.startswith("pending:")}
+    assert causes == {"pending:in queue", "pending:Insufficient cpu", "pending:pod group is unschedulable"}
+
+
 def test_the_same_scheduler_twice_gives_the_same_figures_and_another_seed_other_nodes() -> None:
     scenario = (SCENARIOS / "priority-starvation.yaml").read_text()
     found = compared(scenario, Side(seed=7), Side(seed=7))

@@ -195,6 +195,7 @@ def test_pod_groups_are_switched_on_and_off_where_the_version_has_them(
     other = {"StorageCapacityScoring": True}
     sandbox = store.create(Meta(sandbox_name, kubernetes="v1.36.2", feature_gates=other))
     path = f"/s/{sandbox_name}/scheduler/"
+    assert "new/podgroup/" not in client.get(f"/s/{sandbox_name}/").content.decode()
     assert 'value="pod-groups-on"' in client.get(path).content.decode()
     assert client.post(path, {"do": "pod-groups-on"}, headers=HTMX).status_code == 204
     features = sandbox.meta().features()

@@ -146,7 +146,7 @@ def test_a_node_is_cordoned_tainted_and_deleted(client: Client, cluster: str, sa
     gone = client.post(f"{path}delete/", headers=HTMX)
     assert gone.headers["HX-Trigger-After-Swap"] == "schedviz:gone"
     assert sandbox.get("nodes", "node-1") is None
-    assert "no longer exists" in text(client.post(f"{path}delete/", headers=HTMX).content)
+    assert "There is no" in text(client.post(f"{path}delete/", headers=HTMX).content)
 
 
 def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandbox) -> None:
@@ -155,7 +155,7 @@ def test_a_pod_is_shown_and_deleted(client: Client, cluster: str, sandbox: Sandb
     page = client.get(f"{cluster}pods/default/web/")
     assert "kind: Pod" in text(page.content)
     answer = client.post(f"{cluster}pods/default/web/delete/", headers=HTMX)
-    assert "no longer exists" in text(answer.content)
+    assert "There is no" in text(answer.content)
     assert sandbox.get("pods", "default/web") is None
     assert client.get(f"{cluster}pods/default/web/").status_code == 404
 

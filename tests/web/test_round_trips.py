@@ -97,7 +97,7 @@ def test_the_answer_to_a_write_shows_it(filled: Sandbox, client: Client) -> None
     cordoned = client.post(f"{base}/nodes/n9/cordon/", headers=headers)
     assert cordoned.context["view"].card.cordoned
     deleted = client.post(f"{base}/pods/default/p99/delete/", headers=headers)
-    assert "Pod default/p99 no longer exists." in deleted.content.decode()
+    assert "There is no Pod default/p99." in deleted.content.decode()
 
 
 def test_the_home_page_makes_as_many_round_trips_for_many_sandboxes_as_for_one(

@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from schedviz.api import removal
-from schedviz.web.answers import done, missing_panel, panel, unfolded
+from schedviz.web.answers import done, missing_object, panel, unfolded
 from schedviz.web.forms.notation import items
 from schedviz.web.kubectl import lines
 from schedviz.web.nodes.panel import node_detail
@@ -82,7 +82,7 @@ def show_node(
 ) -> HttpResponse:
     view = node_detail(sandbox, node, address(sandbox), unfolded(request))
     if view is None:
-        return missing_panel(request, sandbox, gettext("Node %(node)s no longer exists.") % {"node": node})
+        return missing_object(request, sandbox, "Node", node)
     subject = gettext("Node %(node)s") % {"node": node}
     context = {
         "view": view,

@@ -11,7 +11,7 @@ from schedviz.api import removal, write
 from schedviz.api.stored_resource import find_stored
 from schedviz.store import Sandbox
 from schedviz.store.past import Readable
-from schedviz.web.answers import done, missing_panel, panel
+from schedviz.web.answers import done, missing_object, panel
 from schedviz.web.devices.claim_panel import claim_panel
 from schedviz.web.forms import form_for
 from schedviz.web.forms.all_faults import faults_of, find_all_faults
@@ -76,17 +76,12 @@ def show_object(
 ) -> HttpResponse:
     manifest = sandbox.get(kind.id, key)
     if manifest is None:
-        return missing(request, sandbox, kind, key)
+        return missing_object(request, sandbox, kind.kind, key)
     shells = {"shell": lines.of_object(kind, key, manifest)}
     context = {"kind": kind, "key": key, "yaml": to_yaml([manifest]), "view": shells, "error": error}
     context["claim"] = claim_panel(sandbox, kind.id, manifest)
     context["subject"] = f"{kind.kind} {key}"
     return panel(request, sandbox, "objects/object.html", context, 422 if error else 200)
-
-
-def missing(request: HttpRequest, sandbox: Source, kind: Resource, key: str) -> HttpResponse:
-    message = gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key}
-    return missing_panel(request, sandbox, message)
 
 
 def delete(request: HttpRequest, name: str, resource: str, key: str) -> HttpResponse:
@@ -108,7 +103,7 @@ def edit(request: HttpRequest, name: str, resource: str, key: str) -> HttpRespon
     stored = source.get(kind.id, key)
     posted = posted_by(request)
     if stored is None and posted is None:
-        raise Http404(gettext("%(kind)s %(key)s no longer exists.") % {"kind": kind.kind, "key": key})
+        raise Http404(gettext("There is no %(kind)s %(name)s.") % {"kind": kind.kind, "name": key})
     start = parse_or_none((posted or {}).get("original", "")) or editable(kind, stored or {})
     both = FormAndYaml(form_for(kind.kind), source, start, posted, exists=True)
     title = gettext("Edit %(kind)s %(key)s") % {"kind": kind.kind, "key": key.removeprefix("default/")}

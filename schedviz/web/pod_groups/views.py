@@ -3,9 +3,8 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext
 
-from schedviz.web.answers import missing_panel, panel, unfolded
+from schedviz.web.answers import missing_object, panel, unfolded
 from schedviz.web.pod_groups.follow_up import group_follow_up
 from schedviz.web.pod_groups.panel import group_detail
 from schedviz.web.sources import address, find_at, find_present
@@ -17,7 +16,7 @@ def group_panel(
     sandbox, key = find_at(name, seq), f"{namespace}/{group}"
     view = group_detail(sandbox, key, address(sandbox), unfolded(request))
     if view is None:
-        return missing_panel(request, sandbox, gettext("PodGroup %(key)s no longer exists.") % {"key": key})
+        return missing_object(request, sandbox, "PodGroup", key)
     context: dict[str, Any] = {"view": view, "subject": f"PodGroup {view.name}"}
     if seq is None:
         context["follow_up"] = group_follow_up(find_present(name), view)

@@ -3,11 +3,10 @@
 from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
-from django.utils.translation import gettext
 
 from schedviz.api import removal, write
 from schedviz.store.past import Past
-from schedviz.web.answers import done, missing_panel, panel, unfolded
+from schedviz.web.answers import done, missing_object, panel, unfolded
 from schedviz.web.kubectl import lines
 from schedviz.web.picture.picture import PODS
 from schedviz.web.pods.panel import deleted_pod, pod_detail
@@ -74,6 +73,6 @@ def show_deleted_pod(request: HttpRequest, sandbox: Source, key: str, acted: str
     """Render the panel of a deleted pod, as long as the trace has events of it."""
     view = deleted_pod(sandbox, key, address(sandbox))
     if view is None:
-        return missing_panel(request, sandbox, gettext("Pod %(key)s no longer exists.") % {"key": key})
+        return missing_object(request, sandbox, "Pod", key)
     context = {"view": view, "acted": acted, "subject": f"Pod {view.name}"}
     return panel(request, sandbox, "pods/gone.html", context)
