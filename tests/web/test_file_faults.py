@@ -106,9 +106,18 @@ ARRIVALS: Final = (
     '{"time": 1, "colour": 2}\n',
     '{"time": \n',
     "time,name\n,a\n",
+    "time;name\n1;a\n",
+    "time,name\n",
+    '{"time": 1}\n[1]\n',
+    '{"time": 1, "apiVersion": "v1", "kind": "Pod"}\n',
+    '{"time": 1, "delete": "x", "object": {"metadata": {}}}\n',
+    '{"time": 1, "delete": true, "change": true, "object": {"metadata": {}}}\n',
+    '{"event": "Sometimes", "time": "2026-01-01T00:00:00Z", "resource": {}}\n',
+    "PK\x03\x04",
     *(f"time,{column}\n0,{value}\n" for column, value in (
         ("duration", "x"), ("duration", "-1"), ("count", "0"), ("count", "x"), ("priority", "9999999999"),
         ("cpu", "-1"), ("labels", "a"), ("owner", "Nothing"), ("deletion_time", "-5"),
+        ("deletion_time", "99999999"), ("cpu", "12x"),
     )),
 )  # fmt: skip
 

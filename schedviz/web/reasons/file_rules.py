@@ -119,6 +119,52 @@ FILES: Final[tuple[tuple[str, str], ...]] = (
     (r"no JSON: .*|no object of JSON", gettext_noop("This line is not an object of JSON.")),
     (r"unknown field", gettext_noop("There is no such field.")),
     (r"missing", gettext_noop("A value is needed here.")),
+    (
+        r"an object is changed or deleted, not both",
+        gettext_noop("An object is either changed or deleted, not both."),
+    ),
+    (
+        r"there is no (?P<kind>\S+) (?P<name>\S+) to change",
+        gettext_noop("There is no object %(kind)s “%(name)s” at that time that could be changed."),
+    ),
+    (rf"{_VALUE} is neither true nor false", gettext_noop("“%(value)s” must be true or false.")),
+    (
+        r"a list; JSON Lines have one object a line, without brackets and commas",
+        gettext_noop("This is a list. Write one object a line, without brackets and commas."),
+    ),
+    (
+        r"longer than (?P<n>[\d,]+) bytes",
+        gettext_noop("The line is longer than %(n)s bytes."),
+    ),
+    (
+        r'a manifest; an arrival has it as its "object"',
+        gettext_noop('This is a manifest. Write it as the object of an arrival: {"time": 0, "object": …}'),
+    ),
+    (
+        r"the columns are separated by (?P<value>'.*'); a CSV has commas",
+        gettext_noop("The columns are separated by “%(value)s”. Separate them by commas."),
+    ),
+    (
+        r"more than a year after the pod was created or started",
+        gettext_noop("The pod ends more than a year after it is created or started."),
+    ),
+    (r"a zip archive; unpack it before", gettext_noop("This is a zip archive. Unpack it before.")),
+    (r"the file has no arrivals", gettext_noop("The file has no arrivals.")),
+    (
+        r"a trace of SimKube of version (?P<version>.+); version (?P<read>\d+) is read",
+        gettext_noop("This trace of SimKube has version %(version)s. Only version %(read)s is read."),
+    ),
+    (
+        (
+            r"(?:event \d+: )?no (?:export|trace|Azure trace|record:|manifest with|object of Kubernetes) .*|"
+            r"durationNanosecond of a ResourcePatch is no number"
+        ),
+        gettext_noop("The file does not have the form of a recording or trace that is read here."),
+    ),
+    (
+        rf"{_VALUE}: (?:unable to parse quantity|quantities must match).*",
+        gettext_noop("“%(value)s” is not an amount. Write it as 500m, 2 or 4Gi."),
+    ),
     (r"no manifest", gettext_noop("This is not a manifest: an object with metadata is needed.")),
     (rf"{_VALUE} is not a number of seconds", gettext_noop("“%(value)s” is not a number of seconds.")),
     (
