@@ -38,7 +38,7 @@ SAME: Final = {
     Name Zone Taints Labels Tolerations Scheduler Plugins Pause max daemon Scores Trace JSON Lines Sandboxes
     Leader
     Levels Handout Zoom Taint Label live Log Moment Events Code online offline Sandbox Plan Links
-    PodDisruptionBudgets Nodes Preemption min ms nvidia
+    PodDisruptionBudgets Namespaces Nodes Preemption min ms nvidia
     """,
         )
     )

@@ -17,6 +17,7 @@ from schedviz.real_cluster.errors import ClusterError, Refused
 from schedviz.real_cluster.read_resources import NEEDED, fault_of_needed, list_path
 from schedviz.real_cluster.reader import ClusterReader
 from schedviz.store import Gone, LimitReached, NoSandbox, Overtaken, StaleLease, Store, Unreadable
+from schedviz.store.connected_mirrors import NAMESPACES_AT_MOST, split_namespaces
 from schedviz.store.store import NAME
 from simulator.apiserver.resources import NODES, PODS
 from simulator.command_line.files import InputError
@@ -24,8 +25,6 @@ from simulator.dumps.listed_objects import ListFault
 from simulator.kernel.prepared_types import prepared
 from simulator.scheduler import extender_http
 
-NAMESPACES_AT_MOST: Final = 10
-"""Each has a list and a watch of its own of twenty resources."""
 WITHOUT_NODES: Final = "a mirror needs them, and kubectl schedviz why POD -n NAMESPACE does not"
 AGAIN_SECONDS: Final = 5.0
 """The time before a new session, after one that ended by a failure of the cluster or of Redis."""
@@ -66,7 +65,7 @@ def read_options(options: Namespace) -> Cluster:
 
 def read_namespaces(text: str) -> tuple[str, ...]:
     """Return the namespaces of the option. Raises InputError."""
-    found = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+    found = split_namespaces(text)
     if len(found) > NAMESPACES_AT_MOST:
         raise InputError(f"--namespaces: at most {NAMESPACES_AT_MOST}, not {len(found)}")
     for each in found:

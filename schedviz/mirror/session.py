@@ -230,6 +230,7 @@ class Session:
                 cluster.version,
                 self.follower.unknown,
                 [*self._assumptions().of_scheduler()],
+                [*cluster.namespaces],
             ),
         )
 

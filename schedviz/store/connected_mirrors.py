@@ -23,6 +23,9 @@ OFFERED: Final = f"{PREFIX}:offered-contexts"
 """The key of the JSON of OfferedContexts."""
 KEEPER: Final = f"{PREFIX}:mirror-keeper"
 """The key of the name of the process that starts the mirroring processes."""
+NAMESPACES_AT_MOST: Final = 10
+"""Maximum number of single namespaces of a mirror: each has a list and a watch of its own of twenty
+resources."""
 MIRRORS_AT_MOST: Final = 8
 """Maximum number of mirrors that pages connect: each is a process of up to 300 MB."""
 OFFER_SECONDS: Final = 5.0
@@ -68,12 +71,14 @@ class OfferedContexts(msgspec.Struct, frozen=True):
 
 class ConnectedMirror(msgspec.Struct, frozen=True):
     """A mirror that is wanted. ``asked``: wall seconds of the request, by which a new one is told from the
-    last. ``access``: the access record of the sandbox."""
+    last. ``access``: the access record of the sandbox. ``namespaces``: the only ones that are
+    followed; none = all."""
 
     name: str
     context: str
     asked: float
     access: str = ""
+    namespaces: tuple[str, ...] = ()
 
 
 class MirrorProgress(msgspec.Struct, frozen=True):
@@ -144,6 +149,11 @@ def _decode(stored: bytes | None, kind: type[T]) -> T | None:
         return msgspec.json.decode(stored, type=prepared(kind))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+def split_namespaces(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas, each once."""
+    return tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
 
 
 def mirror_name(context: str) -> str:

@@ -36,6 +36,8 @@ class Mirrored(msgspec.Struct, frozen=True):
     """What could not be read, and what is unknown thereby."""
     assumed: list[str] = []
     """What is assumed of its scheduler: version, configuration and gates, by which it is judged."""
+    namespaces: list[str] = []
+    """The only ones that are followed; none = all."""
 
 
 class Meta(msgspec.Struct, frozen=True):

@@ -90,6 +90,8 @@ class MirrorKeeper:
             f"--name={mirror.name}",
             f"--context={mirror.context}",
         ]
+        if mirror.namespaces:
+            command.append(f"--namespaces={','.join(mirror.namespaces)}")
         await asyncio.to_thread(self._note, mirror, "")
         return await run_once(Program(f"mirror {mirror.name}", command))
 

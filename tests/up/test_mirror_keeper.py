@@ -124,9 +124,9 @@ def do(act: Callable[[], object]) -> Callable[[], bool]:
 async def test_what_is_wanted_runs_until_it_is_disconnected_and_again_after_a_restart(
     store: Store, mirrors: ConnectedMirrors
 ) -> None:
-    mirrors.connect(ConnectedMirror("eu", "prod", 1.0))
+    mirrors.connect(ConnectedMirror("eu", "prod", 1.0, "", ("shop", "bank")))
     first, second = Processes(), Processes()
-    command = ["mirror", "--connected", "--name=eu", "--context=prod"]
+    command = ["mirror", "--connected", "--name=eu", "--context=prod", "--namespaces=shop,bank"]
     await keep(store, first, lambda: first.started == [command])
     assert first.ended == ["mirror eu"], "it ends with the product"
     store.redis.delete(KEEPER)

@@ -45,9 +45,9 @@ def client() -> Client:
     return new_client()
 
 
-def connect(client: Client, context: str = EKS, name: str = "") -> str:
+def connect(client: Client, context: str = EKS, name: str = "", namespaces: str = "") -> str:
     """Return where the page leads, or its text."""
-    answer = client.post("/connect/", {"context": context, "name": name})
+    answer = client.post("/connect/", {"context": context, "name": name, "namespaces": namespaces})
     if answer.status_code == HTTPStatus.FOUND:
         return answer.headers["Location"]
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
@@ -140,15 +140,32 @@ def test_what_cannot_be_connected_is_said(
     assert len(mirrors.wanted()) == MIRRORS_AT_MOST
 
 
+def test_single_namespaces_are_kept_for_the_next_try_and_wrong_ones_are_said_at_the_field(
+    client: Client, mirrors: ConnectedMirrors
+) -> None:
+    for given, message in (
+        ("shop, Bank", "“Bank” is no name of a namespace."),
+        (",".join(f"n{each}" for each in range(11)), "At most 10 namespaces can be followed, not 11."),
+    ):
+        page = connect(client, "kind-dev", namespaces=given)
+        assert f'id="namespaces-error" role="alert">{message}' in page
+        assert f'value="{given}" aria-invalid="true" aria-describedby="namespaces-error"' in page
+    assert mirrors.wanted() == {}
+    page = connect(client, "kind-dev", namespaces=" shop, bank,shop,")
+    assert mirrors.wanted()["kind-dev"].namespaces == ("shop", "bank")
+    mirrors.note("kind-dev", MirrorProgress("ended", message="https://a:1: no answer within 30 s"))
+    assert 'name="namespaces" value="shop,bank"' in client.get(page).content.decode()
+
+
 def test_a_mirror_can_be_disconnected_and_connected_again_on_its_page(
     client: Client, mirrors: ConnectedMirrors, store: Store, sandbox_name: str
 ) -> None:
-    real = Mirrored(EKS, "https://10.0.0.1:6443", "v1.36.2", [])
+    real = Mirrored(EKS, "https://10.0.0.1:6443", "v1.36.2", namespaces=["shop", "bank"])
     store.create(Meta(sandbox_name, created=1_700_000_000.0, stands_down=True, mirror=real))
     page = client.get(f"/s/{sandbox_name}/").content.decode()
     assert (
-        f'href="/connect/?context=arn%3Aaws%3Aeks%3Aeu-west-1%3A123%3Acluster%2Fprod&amp;name={sandbox_name}"'
-        in page
+        f'href="/connect/?context=arn%3Aaws%3Aeks%3Aeu-west-1%3A123%3Acluster%2Fprod&amp;name={sandbox_name}'
+        '&amp;namespaces=shop%2Cbank"' in page
     )
     assert connect(client, EKS, sandbox_name) == f"/connect/{sandbox_name}/"
     page = client.get(f"/s/{sandbox_name}/").content.decode()

@@ -19,10 +19,12 @@ from schedviz.limits.requester import new_record
 from schedviz.store import NoSandbox, Unreadable
 from schedviz.store.connected_mirrors import (
     MIRRORS_AT_MOST,
+    NAMESPACES_AT_MOST,
     ConnectedMirror,
     ConnectedMirrors,
     MirrorProgress,
     mirror_name,
+    split_namespaces,
 )
 from schedviz.store.default import default_store
 from schedviz.store.store import NAME
@@ -58,16 +60,18 @@ class ConnectedView(NamedTuple):
 
 def connect_cluster(request: HttpRequest) -> HttpResponse:
     """Render the page that offers contexts. Fields: ``context``; ``name`` of the mirror, "" = that of the
-    context."""
+    context; ``namespaces`` with commas, "" = all."""
     mirrors = ConnectedMirrors(default_store().redis)
     if request.method != "POST":
         return _page(request, mirrors)
     context = request.POST.get("context", "")
     name = request.POST.get("name", "").strip() or mirror_name(context)
-    if error := _fault(request, mirrors, context, name):
-        return _page(request, mirrors, error)
+    namespaces = split_namespaces(request.POST.get("namespaces", ""))
+    fault, namespaces_fault = _fault(request, mirrors, context, name), _fault_of_namespaces(namespaces)
+    if fault or namespaces_fault:
+        return _page(request, mirrors, fault, namespaces_fault)
     store = default_store()
-    if not mirrors.connect(ConnectedMirror(name, context, store.wall(), new_record(request))):
+    if not mirrors.connect(ConnectedMirror(name, context, store.wall(), new_record(request), namespaces)):
         text = gettext("There are %(n)s connected clusters, which is the maximum: disconnect one first.")
         return _page(request, mirrors, text % {"n": MIRRORS_AT_MOST})
     return redirect("connected", name)
@@ -93,6 +97,17 @@ def _fault(request: HttpRequest, mirrors: ConnectedMirrors, context: str, name: 
     if mine:
         return ""
     return gettext("There is a sandbox “%(name)s” already: choose another name.") % {"name": name}
+
+
+def _fault_of_namespaces(namespaces: tuple[str, ...]) -> str:
+    """Return why these cannot be followed; "" = they can."""
+    if len(namespaces) > NAMESPACES_AT_MOST:
+        text = gettext("At most %(most)s namespaces can be followed, not %(n)s.")
+        return text % {"most": NAMESPACES_AT_MOST, "n": len(namespaces)}
+    for each in namespaces:
+        if not NAME.fullmatch(each):
+            return gettext("“%(name)s” is no name of a namespace.") % {"name": each}
+    return ""
 
 
 def connected_cluster(request: HttpRequest, mirror: str) -> HttpResponse:
@@ -137,7 +152,9 @@ def _view(mirrors: ConnectedMirrors, mirror: ConnectedMirror) -> ConnectedView:
     return ConnectedView(mirror, progress, say_trouble(progress.message))
 
 
-def _page(request: HttpRequest, mirrors: ConnectedMirrors, error: str = "") -> HttpResponse:
+def _page(
+    request: HttpRequest, mirrors: ConnectedMirrors, error: str = "", namespaces_error: str = ""
+) -> HttpResponse:
     offered = mirrors.offered()
     given = request.POST if request.method == "POST" else request.GET
     connected = [
@@ -150,8 +167,10 @@ def _page(request: HttpRequest, mirrors: ConnectedMirrors, error: str = "") -> H
         "fault": say_trouble(offered.fault) if offered else None,
         "chosen": given.get("context", "") or (offered.contexts[0] if offered and offered.contexts else ""),
         "name": given.get("name", ""),
+        "namespaces": given.get("namespaces", ""),
+        "namespaces_error": namespaces_error,
         "connected": connected,
         "error": error,
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if error or namespaces_error else HTTPStatus.OK
     return render(request, "connect/connect.html", context, status=status)
