@@ -107,13 +107,13 @@ def stored(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
     """Of all objects their identity and what the scheduler reads."""
     objects, _ = sandbox.list_all()
     return {
-        resource: {key: _read(manifest) for key, manifest in collection.items()}
+        resource: {key: identity(manifest) for key, manifest in collection.items()}
         for resource, collection in objects.items()
         if resource not in SKIPPED and collection
     }
 
 
-def _read(manifest: Manifest) -> Any:
+def identity(manifest: Manifest) -> Any:
     metadata, spec = manifest["metadata"], manifest.get("spec") or {}
     status = manifest.get("status") or {}
     containers = [(each["name"], each.get("ready")) for each in status.get("containerStatuses") or ()]

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from simulator.api import SECOND, Manifest, WatchEvent
+from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS, find_built_in
 from simulator.apiserver.status import StatusError
 from simulator.dumps.followed_objects import FollowedObjects
@@ -88,12 +89,19 @@ def as_a_mirror_reads() -> Callable[[list[WatchEvent]], list[WatchEvent]]:
     return read
 
 
-class RandomSource(Source):
-    """One with random pods and changes, as those of a theme of the random histories."""
+class Changed(Protocol):
+    """A sandbox that random changes are made to."""
 
-    def __init__(
-        self, theme_name: str, number: int, features: Features = DEFAULT_FEATURES, **options: Any
-    ) -> None:
+    def names(self, resource: str) -> list[str]: ...
+    def create(self, documents: list[Manifest]) -> object: ...
+    def patch(self, resource: Resource, key: str, changes: Manifest) -> object: ...
+    def delete(self, resource: Resource, key: str) -> object: ...
+
+
+class RandomChanges:
+    """Random pods and changes, as those of a theme of the random histories."""
+
+    def __init__(self, theme_name: str, number: int) -> None:
         theme = THEMES[theme_name]
         # Faults are made on purpose, which the model knows nothing of.
         self.theme = theme._replace(demands={**theme.demands, "fault": 0})
@@ -101,24 +109,26 @@ class RandomSource(Source):
         self._names = 0
         random = self.random
         nodes = [manifests.node(random, self._name("node")) for _ in range(self.theme.nodes + 2)]
-        begun = [*manifests.basics(), *nodes]
+        self.begun = [*manifests.basics(), *nodes]
         if "volume" in self.theme.weights:
-            begun += [manifests.csi_node(random, node["metadata"]["name"]) for node in nodes]
-            begun += [manifests.volume(random, self._name("volume")) for _ in range(3)]
-            begun += [manifests.claim(random, f"claim-{number}") for number in range(4)]
+            self.begun += [manifests.csi_node(random, node["metadata"]["name"]) for node in nodes]
+            self.begun += [manifests.volume(random, self._name("volume")) for _ in range(3)]
+            self.begun += [manifests.claim(random, f"claim-{number}") for number in range(4)]
         if "device_claim" in self.theme.weights:
             names = [node["metadata"]["name"] for node in nodes]
-            begun += [*devices.basics(), *(devices.resource_slice(random, name, name) for name in names)]
+            self.begun += [
+                *devices.basics(),
+                *(devices.resource_slice(random, name, name) for name in names),
+            ]
         config = self.theme.configs[number % len(self.theme.configs)]
-        made = SandboxOptions(
-            name="source",
-            manifests=begun,
-            seed=number,
-            features=features,
-            pace=random.choice((0, SECOND // 100, SECOND // 10)),
-            config=None if config is None else {"apiVersion": API, "kind": KIND, **config},
-        )
-        super().__init__(made, **options)
+        self.config = None if config is None else {"apiVersion": API, "kind": KIND, **config}
+        self.pace = random.choice((0, SECOND // 100, SECOND // 10))
+
+    sandbox: Changed
+
+    def run(self, seconds: float) -> None:
+        """Let simulated time run."""
+        raise NotImplementedError
 
     def go_on(self, operations: int) -> None:
         known = [name for name in self.theme.weights if hasattr(self, f"_{name}")]
@@ -178,6 +188,28 @@ class RandomSource(Source):
     def _one_of(self, resource: str) -> str:
         keys = self.sandbox.names(resource)
         return self.random.choice(keys) if keys else "default/none"
+
+
+class RandomSource(RandomChanges, Source):
+    """One with random pods and changes."""
+
+    sandbox: MemorySandbox
+
+    def __init__(
+        self, theme_name: str, number: int, features: Features = DEFAULT_FEATURES, **options: Any
+    ) -> None:
+        RandomChanges.__init__(self, theme_name, number)
+        made = SandboxOptions(
+            name="source",
+            manifests=self.begun,
+            seed=number,
+            features=features,
+            pace=self.pace,
+            config=self.config,
+        )
+        Source.__init__(self, made, **options)
+
+    run = Source.run
 
 
 API, KIND = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"

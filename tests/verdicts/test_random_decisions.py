@@ -29,7 +29,7 @@ THEMES = ("affinity", "preemption", "volumes", "devices", "queue")
 HISTORIES, OPERATIONS = (9, 60) if WHOLE else (1, 16)
 
 
-def check(source: RandomSource) -> Counter[str]:
+def check(source: Source) -> Counter[str]:
     """All decisions have verdicts, and these are good ones. How many of each kind there are. Of an attempt
     that is repeated with the same message there is a verdict only."""
     for each in source.verdicts:
