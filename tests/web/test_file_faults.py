@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.translation import override
 
 from schedviz.api.schedulers import check_configuration
+from schedviz.web.ask.form import InvalidField, read_form
 from schedviz.web.reasons.faults import Explanation, explain_cause
 from schedviz.web.reasons.file_rules import FILES
 from schedviz.web.reasons.yaml_faults import explain_file
@@ -211,3 +212,14 @@ def test_the_place_of_a_fault_is_said_and_no_path_of_the_server() -> None:
 
 def test_each_pattern_of_a_file_takes_linear_time() -> None:
     assert [pattern for pattern, _ in FILES if is_ambiguous(pattern, re.DOTALL, "fullmatch")] == []
+
+
+def test_the_form_of_a_question_says_what_is_wrong_with_its_manifests() -> None:
+    posted = {"question": "fits", "manifests": "{kind: Deployment"}
+    said = []
+    for language in ("en", "de"):
+        with override(language), pytest.raises(InvalidField) as caught:
+            read_form(posted, {})
+        said.append(str(caught.value))
+    assert said[0].startswith("Line 2")
+    assert said[1].startswith("Zeile 2")

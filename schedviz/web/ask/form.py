@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from schedviz.web.reasons.yaml_faults import explain_text
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.questions.answer import BadQuestion
@@ -117,7 +118,7 @@ def _manifests(text: str) -> list[Manifest]:
     try:
         return parse_manifests(text)
     except ManifestError as error:
-        raise InvalidField("manifests", str(error)) from None
+        raise InvalidField("manifests", explain_text(error).text) from None
 
 
 def _number(text: str, field: str, least: int, most: int = 10**9) -> int:
