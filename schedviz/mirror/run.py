@@ -33,10 +33,10 @@ AGAIN_SECONDS: Final = 5.0
 def read_options(options: Namespace) -> Cluster:
     """Connect as the options say, and read the version and the configuration of the scheduler. Raises
     ClusterError, also where nodes or pods may not be listed, and InputError."""
+    namespaces = read_namespaces(options.namespaces)
     reader = open_reader(options)
     scheduler = Scheduler(reader, options)
     scheduler.frameworks()
-    namespaces = read_namespaces(options.namespaces)
     totals, all_pods = {}, True
     for resource in NEEDED:
         try:

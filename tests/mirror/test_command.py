@@ -58,6 +58,7 @@ def test_a_kubeconfig_or_an_option_that_is_wrong(capsys: pytest.CaptureFixture[s
     assert 'no context "x"; there are: prod' in said(capsys, "--kubeconfig", file, "--context", "x")
     assert "no such file" in said(capsys, "--kubeconfig", str(tmp_path / "gone"))
     assert "--request-timeout" in said(capsys, "--kubeconfig", file, "--request-timeout", "0s")
+    assert "'Bank' is no name of a namespace" in said(capsys, "--kubeconfig", file, "--namespaces", "Bank")
     with pytest.raises(CommandError):
         call_command("mirror", "--writes", "x")
     assert os.environ["REDIS_URL"], "it would join, and starts nothing"
