@@ -61,7 +61,7 @@ def test_a_workload_becomes_a_sandbox_with_its_arrivals_in_timetables(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"arrivals_text": ARRIVALS + "9,x,many,1Gi,,1\n"}, "line 4, column cpu: 'many'"),
+        ({"arrivals_text": ARRIVALS + "9,x,many,1Gi,,1\n"}, "Line 4, column cpu: “many” is not an amount."),
         ({"arrivals_text": ARRIVALS + "9,x,1,1Gi,,60001\n"}, "60,050 pods, and a sandbox at most 60,000"),
         ({"arrivals_text": ARRIVALS + "9,x,64,1Gi,,2\n"}, "2 pods fit no node, not even an empty one"),
     ],
