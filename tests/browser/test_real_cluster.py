@@ -79,6 +79,7 @@ def test_a_real_cluster_is_readable_at_every_size(screen: Page, sandbox_name: st
 
     # A cycle that scores: the winner is the first row, and its name and total are visible.
     screen.keyboard.press("Space")
+    expect(screen.locator("#t-run")).to_have_text(re.compile("Pause"))
     expect(screen.locator("#cycle .scores")).to_be_visible()
     screen.keyboard.press("Space")
     expect(screen.locator("#t-run")).to_have_text(re.compile("Resume"))

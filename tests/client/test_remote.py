@@ -139,7 +139,7 @@ def test_a_question(make: Make, job_runner: Process) -> None:
 def test_a_played_workload(stack: str, job_runner: Process) -> None:
     played = schedviz.play("time,name,cpu\n0,web,1\n1,big,8\n", NODES, until="1m", server=stack)
     assert (played.pods, played.a.bound, played.b) == (2, 1, None)
-    with pytest.raises(StatusError, match="Arrivals: The file cannot be used: line 2, column cpu: 'x'"):
+    with pytest.raises(StatusError, match="Arrivals: Line 2, column cpu: “x” is not an amount"):
         schedviz.play("time,name,cpu\n0,web,x\n", NODES, server=stack)
 
 
