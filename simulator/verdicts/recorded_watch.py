@@ -4,6 +4,7 @@ What the files begin with is a list: objects, Lists of them, and events ADDED. T
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final, Literal, cast
 
@@ -70,16 +71,17 @@ class RecordedWatch:
     def begin(self) -> Micros:
         """Return the time of the list."""
         latest = max((latest_time(event.object) for event in self.listed), default=0)
-        return min([latest, *self._created_next()[:1]])
+        return min([latest, *self._created_next[:1]])
 
     def timed_changes(self) -> Iterator[tuple[WatchEvent, Micros]]:
         """Yield the changes, each with its time: the latest that was written so far, but not later than the
         next creation, by resourceVersion. So a clock that is ahead does not move the time of the others."""
         now = self.begin()
-        for event, bound in zip(self.changes, self._created_next(), strict=True):
+        for event, bound in zip(self.changes, self._created_next, strict=True):
             now = max(now, min(latest_time(event.object), bound))
             yield event, now
 
+    @cached_property
     def _created_next(self) -> list[Micros]:
         """Return the end of the second of the earliest creation from each change on. The API server sets
         these times."""
