@@ -21,7 +21,14 @@ from tests.access.test_routes import path_of
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 
-REAL = Mirrored("prod-eu", "https://10.0.0.1:6443", "v1.36.2", ["services (forbidden): the constraints"])
+REAL = Mirrored(
+    "prod-eu",
+    "https://10.0.0.1:6443",
+    "v1.36.2",
+    ["services (forbidden): the constraints"],
+    [],
+    ["bank", "shop"],
+)
 OF_OWNER = ("delete-sandbox", "one-sandbox")
 
 
@@ -85,6 +92,7 @@ def test_the_kubernetes_api_only_reads(mirror: Sandbox, client: Client, method: 
 def test_its_page_says_what_it_is_and_has_no_controls(mirror: Sandbox, client: Client) -> None:
     page = client.get(f"/s/{mirror.name}/").content.decode()
     assert "Mirror of the cluster <b>prod-eu</b> (https://10.0.0.1:6443, v1.36.2)." in page
+    assert "Only the namespaces bank, shop are followed." in page
     assert "services (forbidden): the constraints." in page
     assert "view-only" in page
     assert "Try in a branch" in page

@@ -86,7 +86,7 @@ def test_a_real_cluster_is_readable_at_every_size(screen: Page, sandbox_name: st
     expect(screen.locator(".chip .why b").first).to_contain_text("too little cpu")
     for width, height, whole in ((1280, 720, NODES), (1920, 1080, NODES), (390, 844, 0)):
         screen.set_viewport_size({"width": width, "height": height})
-        assert screen.evaluate(CUT, NODE_NAMES) == [], f"at {width}"
+        assert screen.evaluate(CUT, f"{NODE_NAMES}, .caption") == [], f"at {width}"
         if whole:
             legends, queue = screen.evaluate(HEIGHTS)
             assert legends <= queue / 4 + 1, f"at {width}"

@@ -69,7 +69,7 @@ def sandbox(store: Store, sandbox_name: str) -> Iterator[Sandbox]:
 def test_the_page_shows_the_lane_the_acts_and_the_latency(client: Client, sandbox: Sandbox) -> None:
     html = client.get(f"/s/{sandbox.name}/").content.decode()
     assert "Outside scheduler <span" in html
-    assert "bound 1 pod" in html
+    assert "last binding" in html
     assert html.count("<td>35 ms</td>") == 2
     assert html.count("<td>2 s</td>") == 2
     assert "Pause and Step do not hold it" in html
@@ -103,7 +103,7 @@ def test_the_page_of_a_sandbox_whose_scheduler_stands_down(client: Client, sandb
     assert "Scheduler stands down" in html
     assert "No scheduling cycle yet" not in html
     assert "Pods that wait" in html
-    assert "one mark for each attempt, or act of an outside scheduler" in html
+    assert "last acts, one mark each" in html
     acts = html[html.index('id="cycle-acts"') :]
     assert acts.index("preempted on n0") < acts.index("bound to n0 after 35 ms real, 2 s simulated")
     assert acts.count("Insufficient cpu") >= 1

@@ -93,3 +93,13 @@ def test_the_panel_of_a_pod_has_them() -> None:
         ("differs", WHY),
         ("agrees", "The model's message is the same."),
     ]
+
+
+def test_a_mirror_does_not_say_how_long_a_pod_waited() -> None:
+    picture = Picture()
+    picture.mirrors = picture.stands_down = True
+    picture.trace_event(1, BOUND)
+    [act] = outside_acts(picture)
+    found = outside_pod(POD, None, [BOUND], mirrors=True)
+    assert found
+    assert [act.text, found.acts[0].text] == ["bound to n1"] * 2

@@ -44,7 +44,7 @@ def _acts(picture: Picture) -> Iterator[ActOfPod]:
     verdicts = pair_verdicts(picture.trace)
     for seq, event in reversed(picture.trace):
         if isinstance(event, OutsideEvent):
-            tone, text = act_in_words(event)
+            tone, text = act_in_words(event, mirrors=picture.mirrors)
             if isinstance(event, OutsideFailed):
                 text = gettext("not scheduled: %(why)s") % {"why": text}
             judged = verdicts.get(seq)

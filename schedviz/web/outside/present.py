@@ -41,9 +41,11 @@ class OutsidePod(msgspec.Struct, frozen=True):
     """The acts, newest first."""
 
 
-def outside_pod(pod: str, entry: QueuePlace | None, about: Sequence[trace.Event]) -> OutsidePod | None:
+def outside_pod(
+    pod: str, entry: QueuePlace | None, about: Sequence[trace.Event], *, mirrors: bool = False
+) -> OutsidePod | None:
     """Return the part of the panel of a pod; None for a pod of this scheduler. about: the trace events that
-    are about it, oldest first."""
+    are about it, oldest first; mirrors: whether the sandbox mirrors a real cluster."""
     numbered = [*enumerate(about)]
     verdicts = pair_verdicts(numbered)
     events = [event for event in about if isinstance(event, OutsideEvent)]
@@ -58,15 +60,15 @@ def outside_pod(pod: str, entry: QueuePlace | None, about: Sequence[trace.Event]
         meaning=reasons.unplaced(message),
         waiting=bool(waits_for),
         acts=[
-            act(seq, event, verdicts.get(seq))
+            act(seq, event, verdicts.get(seq), mirrors=mirrors)
             for seq, event in reversed(numbered)
             if isinstance(event, OutsideEvent)
         ],
     )
 
 
-def act(seq: int, event: OutsideEvent, judged: AnyVerdict | None) -> OutsideAct:
-    tone, text = act_in_words(event)
+def act(seq: int, event: OutsideEvent, judged: AnyVerdict | None, *, mirrors: bool) -> OutsideAct:
+    tone, text = act_in_words(event, mirrors=mirrors)
     if judged is None:
         return OutsideAct(seq, fmt.clock(event.t), tone, text)
     word = gettext(VERDICTS[judged.verdict])
@@ -75,9 +77,12 @@ def act(seq: int, event: OutsideEvent, judged: AnyVerdict | None) -> OutsideAct:
     )
 
 
-def act_in_words(event: OutsideEvent) -> tuple[Tone, str]:
-    """Return the act without the name of its pod."""
+def act_in_words(event: OutsideEvent, *, mirrors: bool) -> tuple[Tone, str]:
+    """Return the act without the name of its pod. A mirror sees when it stored a pod and its binding, not
+    how long the pod waited in the cluster, so it says nothing of that."""
     match event:
+        case trace.OutsideBound() if mirrors:
+            return "good", gettext("bound to %(node)s") % {"node": node_name(event.node)}
         case trace.OutsideBound():
             text = gettext("bound to %(node)s after %(waits)s")
             simulated = duration(event.waited)

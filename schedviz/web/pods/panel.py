@@ -118,7 +118,7 @@ def pod_detail(
         reason=pod_reasons.pod_reason_sentence(sandbox, manifest, entry, about),
         nearest=nearest_node(sandbox, manifest, entry, about),
         chip=queue.chip(ranks, entry) if entry else None,
-        outside=outside_pod(key, entry, about),
+        outside=outside_pod(key, entry, about, mirrors=sandbox.meta().mirror is not None),
         claims=claims_of_pod(sandbox, manifest),
         conditions=conditions(manifest),
         events=events.pod_events(sandbox, manifest["metadata"], about),

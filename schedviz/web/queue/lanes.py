@@ -280,8 +280,8 @@ def with_outside(lane: LaneView, picture: Picture, sandbox: str) -> LaneView:
     elif picture.stands_down:
         note = gettext("This sandbox's scheduler stands down. Pause does not hold an outside one.")
     always = picture.stands_down or bool(picture.outside)
-    known = latencies(picture.outside)
-    compare = recorded_comparison(sandbox) if known and not picture.past else ""
+    known = [] if picture.mirrors else latencies(picture.outside)
+    compare = recorded_comparison(sandbox) if picture.outside and not picture.past else ""
     return replace(lane, always=always, hint=hint, note=note, latencies=known, compare=compare)
 
 
