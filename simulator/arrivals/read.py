@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-
 from simulator.api import Manifest
 from simulator.apiserver.manifest import to_utf8
 from simulator.arrivals.arrival import Arrival, ArrivalError
@@ -14,7 +12,7 @@ from simulator.arrivals.azure import SQLITE, read_azure
 from simulator.arrivals.recorded_objects import checked, faults_at, recorded
 from simulator.arrivals.recordings import (
     EXPORTED,
-    KWOK,
+    EXPORTED_CONFIG,
     read_export,
     read_kwok,
     read_records,
@@ -36,7 +34,7 @@ MAX_ARRIVALS: Final = 1_000_000
 ZIP: Final = b"PK\x03\x04"
 _MANIFESTS: Final = re.compile(rb"\s*[\[{]|[^\n,]*:(\s|$)|---|#", re.MULTILINE)
 """The beginning of nodes that are manifests, JSON or YAML: no header of a CSV."""
-_EXPORT: Final = re.compile(rb'\s*\{\s*"(%s|schedulerConfig)"\s*:' % "|".join(EXPORTED).encode())
+_EXPORT: Final = re.compile(rb'\s*(\{\s*")?(%s)(?(1)")\s*:' % "|".join([*EXPORTED, EXPORTED_CONFIG]).encode())
 _RECORD: Final = re.compile(rb'\s*\{\s*"(time|event|resource)"\s*:.*"event"\s*:\s*"(Add|Update|Delete)"')
 
 
@@ -77,18 +75,15 @@ def _read(data: bytes) -> ReadArrivals:
     data = to_utf8(data)
     if not data.strip():
         raise ArrivalError("the file is empty")
-    if KWOK.encode() in data and not data.lstrip().startswith(b"{"):
-        return ReadArrivals(*read_kwok(data))
     if _EXPORT.match(data):
-        try:
-            arrivals, config = read_export(msgspec.json.decode(data))
-        except (msgspec.DecodeError, TypeError, AttributeError, KeyError) as wrong:
-            raise ArrivalError(f"no export of kube-scheduler-simulator: {wrong}") from None
-        return ReadArrivals(arrivals, config=config)
+        found, config = read_export(data)
+        return ReadArrivals(*found, config=config)
     if _RECORD.match(data):
         return ReadArrivals(*read_records(data))
     if data.lstrip().startswith((b"{", b"[")):
         arrivals = read_arrivals(json_rows(data))
+    elif _MANIFESTS.match(data.lstrip()):
+        return ReadArrivals(*read_kwok(data))
     else:
         arrivals = read_arrivals(csv_rows(_text(data), COLUMNS))
     return ReadArrivals(arrivals, notes=[*_notes(arrivals)])

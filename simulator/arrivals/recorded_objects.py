@@ -36,6 +36,15 @@ CONDITION_TAINT: Final = "node.kubernetes.io/"
 """The beginning of the keys of the taints that controllers set by conditions and ``unschedulable``."""
 
 
+ENDED: Final = ("Succeeded", "Failed")
+"""The phases of a pod that has ended."""
+BINDINGS: Final = (
+    *("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller"),
+    "volume.kubernetes.io/selected-node",
+)
+"""The annotations by which the controllers and the scheduler of a cluster know what they have bound."""
+
+
 class Happened(msgspec.Struct, frozen=True):
     """One entry of a recording."""
 
@@ -124,6 +133,9 @@ class _Reading:
         elif old is not None:
             self._change(entry, place, old, time)
         elif entry.what == "create" and not _made_by_controller(manifest, self._owners):
+            if place[0] == "Pod" and _phase(manifest) in ENDED:
+                self.notes.append(f"{entry.place}: left out: Pod {place[1]}, which has ended")
+                return
             self._there[place], self._started[place] = manifest, time
             self._created[place] = len(self.arrivals)
             self._append(time, recorded(manifest), "create", entry)
@@ -146,14 +158,18 @@ class _Reading:
 
     def _run(self, place: tuple[str, str], pod: Manifest, time: Micros) -> None:
         """Note that a pod runs, or has ended."""
-        phase = (pod.get("status") or {}).get("phase")
+        phase = _phase(pod)
         if phase == "Running":
             self._started[place] = time
-        elif phase in ("Succeeded", "Failed"):
+        elif phase in ENDED:
             arrival = self.arrivals[self._created[place]]
             assert arrival.object is not None
             ended = with_duration(arrival.object, time - self._started[place])
             self.arrivals[self._created[place]] = msgspec.structs.replace(arrival, object=ended)
+
+
+def _phase(manifest: Manifest) -> Any:
+    return as_object(manifest.get("status")).get("phase")
 
 
 def _changed(entry: Happened, old: Manifest) -> Manifest:
@@ -197,13 +213,28 @@ def _controllers(manifest: Manifest) -> Sequence[Manifest]:
 
 
 def recorded(manifest: Manifest) -> Manifest:
-    """Return an object without what the server, the scheduler and the kubelets of the recorded cluster wrote.
-    A node keeps its status, by which it has resources."""
+    """Return an object without what the components of the recorded cluster wrote. A node keeps its status, by
+    which it has resources. Volumes and claims that were bound name each other, and are bound again."""
     found = without_writes(manifest)
     status = found.pop("status", None) or {}
     if manifest["kind"] == "Node":
         found["status"] = {field: status[field] for field in ("allocatable", "capacity") if field in status}
+    elif manifest["kind"] in ("PersistentVolume", "PersistentVolumeClaim"):
+        _unbind(found, bound=status.get("phase", "Bound") == "Bound")
     return found
+
+
+def _unbind(found: Manifest, *, bound: bool) -> None:
+    """Take out of a volume or a claim what says that they are bound. The UIDs of claims are new ones in the
+    sandbox; a volume that was released keeps the old one, so that no claim gets it."""
+    annotations = found["metadata"].get("annotations")
+    if annotations:
+        kept = {name: value for name, value in annotations.items() if name not in BINDINGS}
+        found["metadata"]["annotations"] = kept
+    reference = as_object(found.get("spec")).get("claimRef")
+    if reference and bound:
+        named = {field: reference[field] for field in ("namespace", "name") if field in reference}
+        found["spec"] = {**found["spec"], "claimRef": named}
 
 
 def without_writes(manifest: Manifest) -> Manifest:

@@ -1,7 +1,9 @@
 """Reads what other simulators recorded of a cluster: KWOK, kube-scheduler-simulator and SimKube. All are
 lists of what happened to objects: created, changed, deleted."""
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -35,13 +37,21 @@ EXPORTED: Final = {
 }
 """The lists of an export of kube-scheduler-simulator (ResourcesForSnap), owners before dependents, each with
 the apiVersion and the kind of its objects."""
+EXPORTED_CONFIG: Final = "schedulerConfig"
+_LIST: Final = re.compile(rb"(?m)^(\w+):")
+"""The name of a list of an export in YAML."""
+OLD_FIELDS: Final = ("healthzBindAddress", "metricsBindAddress")
+"""Fields of KubeSchedulerConfiguration that ended with v1beta2, of which exports do not say that they are."""
+OLD_PLUGINS: Final = ("AzureDiskLimits", "EBSLimits", "GCEPDLimits")
+"""Plugins that ended when CSI drivers took over the volumes of these clouds."""
 FIELDS: Final[dict[What, str]] = {"create": "applied_objs", "delete": "deleted_objs"}
 """The lists of an event of a SimKube trace."""
 SIMKUBE_VERSION: Final = 2
 
 
 def read_kwok(data: bytes) -> Recorded:
-    """Return the arrivals of a recording by KWOK. Raises ManifestError, ArrivalError."""
+    """Return the arrivals of a recording by KWOK: the objects at its beginning as manifests, then their
+    changes. Raises ManifestError, ArrivalError."""
     return arrivals_of(_kwok(data))
 
 
@@ -90,15 +100,55 @@ def _kwok_object(document: Manifest, template: Manifest) -> Manifest:
     }
 
 
-def read_export(exported: Manifest) -> tuple[list[Arrival], Manifest | None]:
-    """Return the objects of an export of kube-scheduler-simulator, and its KubeSchedulerConfiguration."""
-    happened = [
-        Happened(0, "create", checked({"apiVersion": version, "kind": kind, **each}, name))
-        for name, (version, kind) in EXPORTED.items()
-        for each in exported.get(name) or ()
-    ]
-    config = exported.get("schedulerConfig")
-    return arrivals_of(happened).arrivals, config if isinstance(config, dict) else None
+def read_export(data: bytes) -> tuple[Recorded, Manifest | None]:
+    """Return the objects of an export of kube-scheduler-simulator, and its KubeSchedulerConfiguration. It is
+    JSON if the API exported it, YAML if the page did. Raises ManifestError, ArrivalError."""
+    try:
+        exported = msgspec.json.decode(data) if data.lstrip().startswith(b"{") else _yaml_export(data)
+        happened = [
+            Happened(0, "create", checked({"apiVersion": version, "kind": kind, **each}, place), place)
+            for name, (version, kind) in EXPORTED.items()
+            for number, each in enumerate(exported.get(name) or (), 1)
+            for place in [f"{name} {number}"]
+        ]
+        config, old = _without_old(exported.get(EXPORTED_CONFIG))
+    except (msgspec.DecodeError, TypeError, AttributeError, KeyError) as wrong:
+        raise ArrivalError(f"no export of kube-scheduler-simulator: {wrong}") from None
+    read = arrivals_of(happened)
+    notes = [f"left out of {EXPORTED_CONFIG}, no longer in Kubernetes: {', '.join(old)}"] if old else []
+    return read._replace(notes=notes + read.notes), config
+
+
+def _yaml_export(data: bytes) -> Manifest:
+    """Return the lists and the configuration of an export in YAML. Each list is read as one of its kind, so
+    that its size has the bounds of a dump."""
+    found: Manifest = {}
+    for start, end in pairwise([*(each.start() for each in _LIST.finditer(data)), len(data)]):
+        name, _, body = data[start:end].partition(b":")
+        before = b"\n" * data.count(b"\n", 0, start)  # for the lines of faults
+        version, kind = EXPORTED.get(name.decode(), ("", ""))
+        if kind:
+            listed = b"%sitems:%s\napiVersion: %s\nkind: %sList\n"
+            listed %= (before, body, version.encode(), kind.encode())
+            found[name.decode()] = [*parse_documents(listed)]
+        elif name.decode() == EXPORTED_CONFIG:
+            found |= next(parse_documents(before + data[start:end]))
+    return found
+
+
+def _without_old(config: Any) -> tuple[Manifest | None, list[str]]:
+    """Return a configuration without what is no longer in Kubernetes, and the names of that."""
+    if not isinstance(config, dict):
+        return None, []
+    left_out = [field for field in OLD_FIELDS if field in config]
+    for profile in config.get("profiles") or ():
+        for plugins in (profile.get("plugins") or {}).values():
+            enabled = (plugins or {}).get("enabled") or []
+            old = [each["name"] for each in enabled if each["name"] in OLD_PLUGINS]
+            if old:
+                left_out += [f"the plugin {name}" for name in old if f"the plugin {name}" not in left_out]
+                plugins["enabled"] = [each for each in enabled if each["name"] not in old]
+    return {field: value for field, value in config.items() if field not in OLD_FIELDS}, left_out
 
 
 def read_records(data: bytes) -> Recorded:

@@ -12,6 +12,7 @@ import pytest
 
 from simulator.__main__ import main
 from simulator.api import SECOND, Manifest, Micros
+from simulator.apiserver.bounds import ManifestError
 from simulator.apiserver.resources import NODES, PODS
 from simulator.arrivals.arrival import Arrival, ArrivalError, encode
 from simulator.arrivals.play_run import Played, PlayRun
@@ -394,6 +395,65 @@ def test_records_and_exports_of_kube_scheduler_simulator_are_read() -> None:
     read = read_bytes(msgspec.json.encode(export))
     assert [each.object["kind"] for each in read.arrivals if each.object] == ["Node", "Pod"]
     assert read.config == {"kind": "X"}
+
+
+EXPORT_YAML = b"""\
+pods:
+  - metadata: {name: db, namespace: default, uid: a}
+    spec:
+      nodeName: node-0
+      containers: [{name: main, image: a, resources: {requests: {cpu: "1"}}}]
+      volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+    status: {phase: Running}
+  - metadata: {name: done, namespace: default}
+    spec: {nodeName: node-0, containers: [{name: main, image: a, resources: {requests: {cpu: "4"}}}]}
+    status: {phase: Succeeded}
+nodes:
+  - metadata: {name: node-0}
+    status: {allocatable: {cpu: "4", memory: 16Gi, pods: "110"}}
+pvs:
+  - metadata: {name: disk, annotations: {pv.kubernetes.io/bound-by-controller: "yes"}}
+    spec:
+      capacity: {storage: 1Gi}
+      hostPath: {path: /tmp}
+      accessModes: [ReadWriteOnce]
+      claimRef: {kind: PersistentVolumeClaim, namespace: default, name: data, uid: old, resourceVersion: "5"}
+    status: {phase: Bound}
+pvcs:
+  - metadata:
+      name: data
+      namespace: default
+      uid: old
+      annotations: {pv.kubernetes.io/bind-completed: "yes", pv.kubernetes.io/bound-by-controller: "yes"}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeName: disk}
+    status: {phase: Bound}
+storageClasses: []
+schedulerConfig:
+  healthzBindAddress: 0.0.0.0:10251
+  profiles:
+    - plugins: {filter: {enabled: [{name: NodeResourcesFit}, {name: EBSLimits}]}, permit: {}}
+namespaces: []
+"""
+
+
+def test_an_export_of_the_page_of_kube_scheduler_simulator_is_read() -> None:
+    read = read_bytes(EXPORT_YAML)
+    assert read.notes == [
+        "left out of schedulerConfig, no longer in Kubernetes: healthzBindAddress, the plugin EBSLimits",
+        "pods 2: left out: Pod default/done, which has ended",
+    ]
+    enabled = [{"name": "NodeResourcesFit"}]
+    assert read.config == {"profiles": [{"plugins": {"filter": {"enabled": enabled}, "permit": {}}}]}
+    # The pod runs with its volume, whose claim has another UID than the exported one.
+    assert play(EXPORT_YAML, b"", seconds=10).a.bound == 1
+    with pytest.raises(ArrivalError, match=r"^pvcs 1: no manifest with apiVersion"):
+        read_bytes(EXPORT_YAML.replace(b"name: data\n", b"name: 5\n"))
+    with pytest.raises(ManifestError, match=r"^line 12, "):
+        read_bytes(EXPORT_YAML.replace(b"  - metadata: {name: node-0}\n", b"  - metadata: {name: node-0]\n"))
+
+
+def test_a_recording_of_kwok_without_changes_is_read() -> None:
+    assert kinds(KWOK.partition(b"---")[0]) == [(0, "Node", False)]
 
 
 def test_a_trace_of_simkube_is_read_with_the_lifetimes_of_its_pods() -> None:
