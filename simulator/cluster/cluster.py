@@ -88,7 +88,7 @@ class Cluster(OtherObjects):
         self.images = NodeImages()
         self.ports = HostPorts()
         self._node_columns = ColumnCache()
-        self._row_columns = ColumnCache()
+        self._amounts_columns = ColumnCache()
         self._of_rows: dict[tuple[Hashable, bytes], tuple[int, Any]] = {}
         self._labels = NodeLabels(self.nodes, capacity)
         self._tree = NodeTree()
@@ -224,10 +224,19 @@ class Cluster(OtherObjects):
         changed_at = self.node_changed_at[: self.width]
         return self._node_columns.get(key, changed_at, self._node_generation, compute)
 
-    def row_column(self, key: Hashable, compute: Any) -> Any:
-        """Return a cached column that depends on nodes and on the pods on them. See :meth:`node_column`."""
+    def amounts_column(self, key: Hashable, resources: Sequence[str], compute: Any) -> Any:
+        """Return a cached column that depends only on amounts of the node: how much of these resources is
+        allocatable and requested, ``non_zero``, ``pod_count`` and ``allowed_pods``. See :meth:`node_column`.
+        """
         changed_at = self.row_changed_at[: self.width]
-        return self._row_columns.get(key, changed_at, self._row_generation, compute)
+
+        def amounts(row: int) -> tuple[int, ...]:
+            columns = [self.pod_count, self.allowed_pods, *self.non_zero]
+            for name in resources:
+                columns += self.allocatable.column(name), self.requested.column(name)
+            return tuple([column.item(row) for column in columns])
+
+        return self._amounts_columns.get(key, changed_at, self._row_generation, compute, amounts)
 
     def of_rows(self, key: Hashable, rows: Rows, compute: Callable[[], T]) -> T:
         """Return what ``compute()`` gives for these rows, cached until a node or a pod on these rows changes.

@@ -24,6 +24,10 @@ INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 MAX_CACHED_COLUMNS = 512
 """The number of columns that a ColumnCache keeps; beyond it, the least recently used one is dropped. With
 5,000 nodes, 512 columns of int64 take 20 MB. Few workloads have more than 512 kinds of pods at a time."""
+MAX_ALIKE = 4096
+"""The number of values that a ColumnCache keeps for rows that are alike; beyond it, all are dropped."""
+MAX_LOOKED_UP = 4
+"""The most changed rows whose values are looked up one by one; more of them are computed at once."""
 
 
 def grow_column(column: Column, capacity: int, fill: int = 0) -> Column:
@@ -124,18 +128,26 @@ class ColumnCache:
 
     def __init__(self) -> None:
         self._columns: OrderedDict[Hashable, tuple[int, Column]] = OrderedDict()
+        self._alike: dict[tuple[Hashable, Hashable], Column] = {}
+        """By key and by what a row's value depends on: the value."""
         self._stale: tuple[tuple[int, int, int], Rows] = (0, 0, 0), np.empty(0, dtype=np.intp)
         """A generation, a later one, and the number of rows, and the rows that changed in between: the
         columns that a cycle reads were mostly computed in the same cycle before."""
 
     def get(
-        self, key: Hashable, changed_at: Ints, generation: int, compute: Callable[[Rows | slice], Column]
+        self,
+        key: Hashable,
+        changed_at: Ints,
+        generation: int,
+        compute: Callable[[Rows | slice], Column],
+        alike: Callable[[int], Hashable] | None = None,
     ) -> Column:
         """Return the column of ``key``, of length ``len(changed_at)``. Callers must not write to it.
 
         ``changed_at[row]`` is the generation of the row's last change, ``generation`` that of the last change
         of any row. ``compute(rows)`` gets an index array, or a slice for all rows, and returns their values.
-        """
+        ``alike(row)``: all that the value of a row depends on, so that it is computed once for rows that are
+        alike; None = this is not known."""
         found = self._columns.get(key)
         width = len(changed_at)
         if found is not None and found[1].shape[-1] == width:
@@ -148,7 +160,10 @@ class ColumnCache:
                 self._stale = span, (changed_at > since).nonzero()[0]
             stale = self._stale[1]
             if len(stale) * 2 < width:
-                if len(stale):
+                if alike is not None and len(stale) <= MAX_LOOKED_UP:
+                    for row in stale.tolist():
+                        column[..., row] = self._value(key, row, alike(row), compute)
+                else:
                     column[..., stale] = compute(stale)
                 self._columns[key] = (generation, column)
                 return column
@@ -157,3 +172,14 @@ class ColumnCache:
         if len(self._columns) > MAX_CACHED_COLUMNS:
             self._columns.popitem(last=False)
         return column
+
+    def _value(
+        self, key: Hashable, row: int, alike: Hashable, compute: Callable[[Rows | slice], Column]
+    ) -> Column:
+        """Return the value of a row, that of an earlier row which was alike where there was one."""
+        value = self._alike.get((key, alike))
+        if value is None:
+            if len(self._alike) >= MAX_ALIKE:
+                self._alike.clear()
+            value = self._alike[key, alike] = compute(np.array([row]))[..., 0]
+        return value

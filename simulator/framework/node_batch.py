@@ -33,7 +33,7 @@ class NodeBatch:
     changed: Collection[int] = ()
     """The indices in the batch of the nodes whose pods differ from those of the cluster."""
     is_copy = False
-    """Whether this is a CopiedNodes. If not, results that depend on pods can be cached (row_column)."""
+    """Whether this is a CopiedNodes. If not, results that depend on pods can be cached (amounts_column)."""
 
     def __init__(self, cluster: Cluster, rows: Rows | None = None) -> None:
         self.cluster = cluster
@@ -226,7 +226,7 @@ def _wrapping_sum(amounts: Iterable[int]) -> int:
 
 
 def batch_of(cluster: Cluster, rows: Rows | slice) -> NodeBatch:
-    """Return the batch of the rows for which Cluster.row_column computes a column; a slice = all rows."""
+    """Return the batch of the rows for which Cluster.amounts_column computes a column; a slice = all rows."""
     return NodeBatch(cluster, None if isinstance(rows, slice) else rows)
 
 

@@ -158,11 +158,17 @@ def test_a_cached_column_is_computed_again_only_for_changed_nodes() -> None:
         asked.extend(chosen.tolist())
         return cluster.pod_count[chosen]
 
-    pod = Pod.parse({"metadata": {"name": "p"}, "spec": {"nodeName": "n3", "containers": []}})
-    assert cluster.row_column("pods", compute).tolist() == [0] * 10
+    def pod_on(node: str) -> Pod:
+        return Pod.parse({"metadata": {"name": f"p-{node}"}, "spec": {"nodeName": node, "containers": []}})
+
+    pod = pod_on("n3")
+    assert cluster.amounts_column("pods", ["cpu"], compute).tolist() == [0] * 10
     cluster.add_pod(pod)
-    assert cluster.row_column("pods", compute).tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    assert cluster.amounts_column("pods", ["cpu"], compute).tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
     assert asked == [*range(10), 3]
+    cluster.add_pod(pod_on("n7"))
+    assert cluster.amounts_column("pods", ["cpu"], compute).tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 0, 0]
+    assert asked == [*range(10), 3], "the node has the same amounts as the one before"
     cluster.node_column("nodes", compute)
     cluster.remove_pod(pod)
     cluster.node_column("nodes", compute)

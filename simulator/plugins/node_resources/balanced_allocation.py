@@ -12,6 +12,7 @@ from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
+from simulator.framework.handle import Handle
 from simulator.framework.interface import PreScorePlugin, ScorePlugin, SignPlugin
 from simulator.framework.node_batch import NodeBatch, batch_of
 from simulator.framework.score_explanation import ScoreExplanation
@@ -61,6 +62,10 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
     args_type = NodeResourcesBalancedAllocationArgs
     args: NodeResourcesBalancedAllocationArgs
 
+    def __init__(self, args: NodeResourcesBalancedAllocationArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._names = [spec.name for spec in args.resources]
+
     def sign_pod(self, pod: Pod) -> Fragments | None:
         return sign_resources(pod, self.handle.features)
 
@@ -83,7 +88,9 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
 
         if devices is not None:  # these change without the node
             return score(nodes)
-        return nodes.take(cluster.row_column((self, requests), lambda rows: score(batch_of(cluster, rows))))
+        return nodes.take(
+            cluster.amounts_column((self, requests), self._names, lambda rows: score(batch_of(cluster, rows)))
+        )
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         devices, requests = self._devices(nodes.cluster), self._requests(pod)
@@ -97,7 +104,7 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
         return self._requests(pod) if self._devices(cluster) is None else None
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
-        return device_totals(cluster, self.handle.features, [spec.name for spec in self.args.resources])
+        return device_totals(cluster, self.handle.features, self._names)
 
     def _requests(self, pod: Pod) -> tuple[int, ...]:
         return tuple(pod.requests.get(spec.name, 0) for spec in self.args.resources)

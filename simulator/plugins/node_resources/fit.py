@@ -122,6 +122,7 @@ class NodeResourcesFit(
         strategy = args.scoring_strategy
         assert strategy is not None, "NodeResourcesFitArgs.validate sets the default"
         self.resources = strategy.resources
+        self._names = [spec.name for spec in self.resources]
         self.scorer = self._scorer(args)
         self.ignored = frozenset(args.ignored_resources)
         self.ignored_groups = frozenset(args.ignored_resource_groups)
@@ -163,8 +164,9 @@ class NodeResourcesFit(
         served = self.served(cluster, requests)
         if nodes.is_copy:
             return _verdicts(_find_shortages(nodes, checked, served), checked)
-        shortages = cluster.row_column(
+        shortages = cluster.amounts_column(
             ("NodeResourcesFit", checked, served),
+            [name for name, _ in checked],
             lambda rows: _find_shortages(batch_of(cluster, rows), checked, served),
         )
         return _verdicts(nodes.take(shortages), checked)
@@ -192,8 +194,10 @@ class NodeResourcesFit(
             return self._score(nodes, requests, devices)
         cluster = nodes.cluster
         return nodes.take(
-            cluster.row_column(
-                (self, requests), lambda rows: self._score(batch_of(cluster, rows), requests, None)
+            cluster.amounts_column(
+                (self, requests),
+                self._names,
+                lambda rows: self._score(batch_of(cluster, rows), requests, None),
             )
         )
 
@@ -215,7 +219,7 @@ class NodeResourcesFit(
         return tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
-        return device_totals(cluster, self.handle.features, [spec.name for spec in self.resources])
+        return device_totals(cluster, self.handle.features, self._names)
 
     def _score(self, nodes: NodeBatch, requests: Sequence[int], devices: DeviceTotals | None) -> Ints:
         found = list_allocations(nodes, self.resources, requests, non_zero=True, devices=devices)
