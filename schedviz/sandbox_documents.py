@@ -40,8 +40,20 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a request."""
 
 
-class CreateRequest(Request, frozen=True):
-    """A new sandbox. Fields that are left out are those of the scenario."""
+class WorkloadFiles(Request, frozen=True):
+    """The files of a workload (docs/PLAY.md)."""
+
+    arrivals: str = ""
+    """The arrivals, as text."""
+    arrivals_base64: bytes = b""
+    """The arrivals, instead: any file that is read, also gzipped, in base64."""
+    nodes: str = ""
+    nodes_base64: bytes = b""
+
+
+class CreateRequest(WorkloadFiles, frozen=True):
+    """A new sandbox. Fields that are left out are those of the scenario. With arrivals, it has no scenario
+    and no manifests: the file of nodes may have further objects."""
 
     name: Name = ""
     """The name of the sandbox; "" = a free one, made of the scenario's name."""
@@ -61,6 +73,8 @@ class CreateRequest(Request, frozen=True):
     stands_down: bool = False
     """Whether its scheduler leaves all pods to outside schedulers."""
     paused: bool = False
+    anyway: bool = False
+    """Whether it is created although pods of the arrivals fit no node."""
 
 
 class BranchRequest(Request, frozen=True):
@@ -240,15 +254,9 @@ class PlayedSide(Request, frozen=True):
     feature_gates: FeatureGates = {}
 
 
-class PlayRequest(Request, frozen=True):
-    """A workload to play (docs/PLAY.md)."""
+class PlayRequest(WorkloadFiles, frozen=True):
+    """A workload to play."""
 
-    arrivals: str = ""
-    """The arrivals, as text."""
-    arrivals_base64: bytes = b""
-    """The arrivals, instead: any file that is read, also gzipped, in base64."""
-    nodes: str = ""
-    nodes_base64: bytes = b""
     title: Annotated[str, msgspec.Meta(max_length=100)] = ""
     pace: Duration | UnsetType = UNSET
     """The simulated time of a scheduling cycle."""

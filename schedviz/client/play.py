@@ -44,16 +44,15 @@ def play(
     if server:
         second = sides[1] if len(sides) > 1 else None
         asked = PlayRequest(
-            arrivals_base64=_data(arrivals),
-            nodes_base64=_data(nodes),
+            arrivals_base64=data_of(arrivals),
+            nodes_base64=data_of(nodes),
             until=until,
             pace=pace,
             a=sides[0],
             b=second,
         )
         return Server(server).play(asked)
-    read = read_file(arrivals) if isinstance(arrivals, Path) else read_bytes(_data(arrivals))
-    there: list[Manifest] = read_nodes_file(_data(nodes)) if nodes else []
+    read, there = read_workload_files(arrivals, nodes)
     schedulers = [_side(each, read) for each in sides]
     workload = workload_of(read, there, "played", parse_duration(pace), schedulers[0])
     playing = PlayRun(workload, schedulers, parse_duration(until) if until else workload.duration)
@@ -62,7 +61,16 @@ def play(
     return playing.result().figures()
 
 
-def _data(given: str | bytes | Path) -> bytes:
+def read_workload_files(
+    arrivals: str | bytes | Path, nodes: str | bytes | Path
+) -> tuple[ReadArrivals, list[Manifest]]:
+    """Read the arrivals and the nodes of a workload. Raises ArrivalError, ManifestError, OSError."""
+    read = read_file(arrivals) if isinstance(arrivals, Path) else read_bytes(data_of(arrivals))
+    return read, read_nodes_file(data_of(nodes)) if nodes else []
+
+
+def data_of(given: str | bytes | Path) -> bytes:
+    """Return the contents of a file that is given as its path, as text or as they are."""
     if isinstance(given, Path):
         return given.read_bytes()
     return given.encode() if isinstance(given, str) else given

@@ -86,9 +86,17 @@ class Server:
             raise RuntimeError(f"the workload is {found.state}: {found.trouble}")
         return found.result
 
-    def create(self, scenario: Scenario, name: str = "") -> "RemoteSandbox":
-        """Return a new sandbox, which is deleted when it is closed. name: "" = one that the server
-        chooses."""
+    def create(
+        self,
+        scenario: Scenario,
+        name: str = "",
+        arrivals: bytes = b"",
+        nodes: bytes = b"",
+        *,
+        anyway: bool = False,
+    ) -> "RemoteSandbox":
+        """Return a new sandbox, which is deleted when it is closed. name: "" = one that the server chooses.
+        arrivals, nodes: the files of a workload to play in it, ``anyway`` also if pods fit no node."""
         asked = CreateRequest(
             name=name,
             title=scenario.title,
@@ -100,6 +108,9 @@ class Server:
             kubernetes=scenario.features.version.patch,
             feature_gates=scenario.features.gates,
             paused=True,
+            arrivals_base64=arrivals,
+            nodes_base64=nodes,
+            anyway=anyway,
         )
         made = self._connection.ask(SandboxAnswer, "POST", PATH, asked)
         return RemoteSandbox(self._connection, made.name, closes=True).begin()

@@ -1,10 +1,5 @@
 """The views that play workloads of arrivals files, in memory."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from msgspec import UNSET
@@ -13,7 +8,7 @@ from schedviz.api import schedulers
 from schedviz.jobs.comparison_job import RequestedSide
 from schedviz.jobs.played_job import PlayedJob, PlayedRequest
 from schedviz.sandbox_api.operations import operation
-from schedviz.sandbox_api.requests import answer
+from schedviz.sandbox_api.requests import answer, workload_files
 from schedviz.sandbox_api.sandbox_views import asked_features
 from schedviz.sandbox_documents import PlayAnswer, PlayedSide, PlayRequest
 from schedviz.web.imports import play_job
@@ -28,7 +23,7 @@ from simulator.versions.features import DEFAULT_FEATURES
 @operation("playWorkload", "Play a workload of an arrivals file", PlayAnswer, body=PlayRequest, status=202)
 def play_workload(request: HttpRequest, asked: PlayRequest) -> HttpResponse:
     """Everything is checked before anything is stored."""
-    with _files(asked) as (arrivals, nodes):
+    with workload_files(asked) as (arrivals, nodes):
         try:
             header = play_job.check_workload(request, arrivals, nodes)
             files = play_job.packed(arrivals), play_job.packed(nodes)
@@ -56,20 +51,6 @@ def stop_play(request: HttpRequest, number: str) -> HttpResponse:
     job = _find(request, number)
     play_job.jobs().request_stop(job)
     return answer(_answer_of(job))
-
-
-@contextmanager
-def _files(asked: PlayRequest) -> Iterator[tuple[Path, Path | None]]:
-    """Context manager: write the files of a request. Raises BadRequest."""
-    if bool(asked.arrivals) == bool(asked.arrivals_base64):
-        raise BadRequest("arrivals: give either arrivals or arrivals_base64")
-    if asked.nodes and asked.nodes_base64:
-        raise BadRequest("nodes: give either nodes or nodes_base64")
-    with TemporaryDirectory(prefix="schedviz-play-") as folder:
-        arrivals, nodes = Path(folder) / "arrivals", Path(folder) / "nodes"
-        arrivals.write_bytes(asked.arrivals_base64 or asked.arrivals.encode(errors="replace"))
-        nodes.write_bytes(asked.nodes_base64 or asked.nodes.encode(errors="replace"))
-        yield arrivals, nodes if nodes.stat().st_size else None
 
 
 def _side(asked: PlayedSide, path: str, config_of_file: Manifest | None) -> RequestedSide:

@@ -14,11 +14,12 @@ from schedviz.api.branch import branch_of_moment, branch_of_now, names_at
 from schedviz.api.from_scenario import create
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.refused import NotPermitted
-from schedviz.limits.requester import new_record
+from schedviz.limits.pools import IMPORTS
+from schedviz.limits.requester import new_record, requester_of
 from schedviz.rooms.room import is_reserved
 from schedviz.sandbox_api.describe import describe, summary_of
 from schedviz.sandbox_api.operations import operation
-from schedviz.sandbox_api.requests import answer, read_manifests
+from schedviz.sandbox_api.requests import answer, read_manifests, workload_files
 from schedviz.sandbox_documents import (
     BranchRequest,
     CreateRequest,
@@ -34,9 +35,18 @@ from schedviz.store import Gone, Sandbox
 from schedviz.store.default import default_store
 from schedviz.store.past import Past
 from schedviz.web.home.cards import visible_summaries
+from schedviz.web.imports.take import ImportFailed
+from schedviz.web.imports.workload import (
+    PAUSED,
+    PLAYED,
+    SPEEDS,
+    create_from_workload,
+    read_workload,
+)
 from simulator.apiserver.request_errors import Expired
 from simulator.apiserver.resources import NODES, PODS
 from simulator.apiserver.status import BadRequest
+from simulator.arrivals.workload import unfit_warning
 from simulator.objects.durations import parse_duration
 from simulator.scenario import Scenario
 from simulator.versions.feature_gates import FeatureGateError
@@ -60,7 +70,7 @@ def list_sandboxes(request: HttpRequest) -> HttpResponse:
 
 @operation(
     "createSandbox",
-    "Create a sandbox: empty, from a scenario, from manifests",
+    "Create a sandbox: empty, from a scenario, from manifests, from arrivals",
     SandboxAnswer,
     body=CreateRequest,
     status=201,
@@ -68,6 +78,8 @@ def list_sandboxes(request: HttpRequest) -> HttpResponse:
 def create_sandbox(request: HttpRequest, asked: CreateRequest) -> HttpResponse:
     """Create a sandbox. Its creator owns it."""
     check_name(asked.name)
+    if asked.arrivals or asked.arrivals_base64:
+        return answer(describe(_create_from_arrivals(request, asked), Right.OWN), 201)
     made = asked_scenario(asked)
     names = [asked.name] if asked.name else numbered(default_store(), made.name)
     try:
@@ -85,12 +97,50 @@ def create_sandbox(request: HttpRequest, asked: CreateRequest) -> HttpResponse:
     return answer(describe(sandbox, Right.OWN), 201)
 
 
+def _create_from_arrivals(request: HttpRequest, asked: CreateRequest) -> Sandbox:
+    if asked.scenario or asked.manifests:
+        raise BadRequest("arrivals: not with scenario and manifests; nodes may have further objects")
+    made = _with_settings(asked, PLAYED)
+    shares = IMPORTS.shares(requester_of(request))
+    try:
+        with (
+            workload_files(asked) as (arrivals, nodes),
+            read_workload(default_store(), arrivals, nodes, shares, made) as read,
+        ):
+            header = read.header
+            warning = unfit_warning(header.pods, header.unfit_pods, header.unfit)
+            if warning and not asked.anyway:
+                raise BadRequest(f"arrivals: {warning}; give anyway to create it nevertheless")
+            return create_from_workload(
+                default_store(),
+                read,
+                asked.name,
+                PAUSED if asked.paused else SPEEDS[0],
+                new_record(request),
+                made=made,
+                stands_down=asked.stands_down,
+            )
+    except ImportFailed as failed:
+        raise BadRequest(str(failed)) from None
+    except ValueError as error:
+        raise BadRequest(f"name: {error}") from None
+
+
 def asked_scenario(asked: CreateRequest) -> Scenario:
     """Return the scenario that a request names or contains. Raises StatusError."""
     known = bundled_scenarios.scenarios()
     if asked.scenario and asked.scenario not in known:
         raise BadRequest(f"scenario: there is no {asked.scenario[:63]!r}; those are {', '.join(known)}")
-    made = known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY
+    if asked.nodes or asked.nodes_base64:
+        raise BadRequest("nodes: only with arrivals")
+    made = _with_settings(asked, known[asked.scenario] if asked.scenario else bundled_scenarios.EMPTY)
+    given = read_manifests(asked.manifests)
+    # The manifests may be those of a scenario that the server does not know.
+    return bundled_scenarios.with_manifests(made, given, keeps_class=not given)
+
+
+def _with_settings(asked: CreateRequest, made: Scenario) -> Scenario:
+    """Return a scenario with the settings of a request. Raises StatusError."""
     made = replace(made, features=asked_features(asked, made.features))
     if asked.config is not UNSET:
         schedulers.check_configuration(asked.config, asked.name or made.name, made.features)
@@ -100,15 +150,12 @@ def asked_scenario(asked: CreateRequest) -> Scenario:
             made = replace(made, pace=parse_duration(asked.pace))
         except ValueError as error:
             raise BadRequest(f"pace: {error}") from None
-    made = replace(
+    return replace(
         made,
         title=asked.title or made.title,
         seed=made.seed if asked.seed is UNSET else asked.seed,
         queue=made.queue if asked.queue is UNSET else asked.queue,
     )
-    given = read_manifests(asked.manifests)
-    # The manifests may be those of a scenario that the server does not know.
-    return bundled_scenarios.with_manifests(made, given, keeps_class=not given)
 
 
 def asked_features(asked: CreateRequest | PlayedSide, usual: Features) -> Features:

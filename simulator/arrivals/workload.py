@@ -72,13 +72,13 @@ class PlayedWorkload(msgspec.Struct, frozen=True):
         made = self.scenario
         return new_cluster(made.manifests, now, made.features, for_servers=for_servers, in_parts=True)
 
-    def warning(self) -> str:
-        """Return what does not fit, as a line; "" = all pods fit."""
-        if not self.unfit:
-            return ""
-        count = f"{self.unfit_pods:,} of {self.pods:,} pods"
-        further = f" (and {len(self.unfit) - 1} more arrivals)" if len(self.unfit) > 1 else ""
-        return f"{count} fit no node, not even an empty one: {self.unfit[0]}{further}"
+
+def unfit_warning(pods: int, unfit_pods: int, unfit: Sequence[Unfit]) -> str:
+    """Return what fits no node, as a line; "" = all pods fit. pods: how many arrive."""
+    if not unfit:
+        return ""
+    further = f" (and {len(unfit) - 1} more arrivals)" if len(unfit) > 1 else ""
+    return f"{unfit_pods:,} of {pods:,} pods fit no node, not even an empty one: {unfit[0]}{further}"
 
 
 def played_scenario(name: str, pace: Micros, seed: int) -> Scenario:

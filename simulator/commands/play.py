@@ -18,7 +18,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.arrivals.arrival import Arrival, count_pods, encode
 from simulator.arrivals.play_run import Played, PlayRun, workload_of
 from simulator.arrivals.read import ReadArrivals, read_bytes, read_file, read_nodes_file
-from simulator.arrivals.workload import PACE, SEED, PlayedWorkload, Unfit, played_scenario
+from simulator.arrivals.workload import PACE, SEED, PlayedWorkload, Unfit, played_scenario, unfit_warning
 from simulator.command_line.files import (
     STANDARD_INPUT,
     InputError,
@@ -201,7 +201,8 @@ def read_input(options: Namespace) -> tuple[ReadArrivals, list[Manifest]]:
 def play(options: Namespace, workload: PlayedWorkload, sides: list[Side]) -> Played:
     """Play a workload. What fits no node is said on stderr before. Raises InputError."""
     if workload.unfit:
-        print_lines([f"play: {workload.warning()}"], sys.stderr)
+        warning = unfit_warning(workload.pods, workload.unfit_pods, workload.unfit)
+        print_lines([f"play: {warning}"], sys.stderr)
     duration = workload.duration if options.until is None else read_duration("--until", options.until)
     playing = PlayRun(workload, sides, duration)
     for done in playing.run():

@@ -127,6 +127,20 @@ def test_an_explanation_says_where_a_pod_is_and_why() -> None:
             found.of_node("n3")
 
 
+def test_a_workload_is_played_in_a_sandbox() -> None:
+    arrivals = "time,name,cpu,duration,count\n0,web,1,,2\n5,train,2,30s,2\n"
+    with schedviz.sandbox(arrivals=arrivals, nodes=NODES, seed=3) as sandbox:
+        sandbox.run_for("10s")
+        names = sorted(pod["metadata"]["name"] for pod in sandbox.list("pods") if pod["spec"].get("nodeName"))
+        assert names == ["train-1", "train-2", "web-1", "web-2"]
+        sandbox.run_until("60s")
+        assert len(sandbox.list("pods")) == 2
+    with pytest.raises(ValueError, match="1 of 1 pods fit no node, not even an empty one: line 2: big: "):
+        schedviz.sandbox(arrivals="time,name,cpu\n0,big,64\n", nodes=NODES)
+    with pytest.raises(ValueError, match="arrivals: not with scenario, manifests and dump"):
+        schedviz.sandbox("gang", arrivals=arrivals)
+
+
 def test_a_workload_is_played_under_one_scheduler_or_two() -> None:
     arrivals = "time,name,cpu,duration,count\n0,web,1,,2\n5,train,2,30s,2\n"
     played = schedviz.play(arrivals, NODES, until="1m", b={"kubernetes": "v1.34", "seed": 2})

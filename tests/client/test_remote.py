@@ -141,6 +141,9 @@ def test_a_played_workload(stack: str, job_runner: Process) -> None:
     assert (played.pods, played.a.bound, played.b) == (2, 1, None)
     with pytest.raises(StatusError, match="Arrivals: Line 2, column cpu: “x” is not an amount"):
         schedviz.play("time,name,cpu\n0,web,x\n", NODES, server=stack)
+    with schedviz.sandbox(arrivals="time,name,cpu\n5,web,1\n", nodes=NODES, server=stack) as sandbox:
+        sandbox.run_until("10s")
+        assert sandbox.get("pod", "web")["spec"]["nodeName"]
 
 
 def test_what_would_have_prevented_an_eviction(make: Make, job_runner: Process) -> None:

@@ -143,3 +143,43 @@ def test_programs_play_workloads_and_read_the_result(client: Client, store: Stor
     assert (found["state"], found["result"]["b"]["bound"]) == ("done", 5)
     assert api.send("DELETE", f"/api/played/{made['id']}")[1]["state"] == "done"
     assert api.send("GET", "/api/played/none")[0] == 404
+
+
+def test_programs_create_a_sandbox_in_which_a_workload_is_played(
+    client: Client, store: Store, played: str
+) -> None:
+    api = DocumentedClient(client)
+    packed = base64.b64encode(gzip.compress(ARRIVALS.encode())).decode()
+    asked = {"name": played, "arrivals_base64": packed, "nodes": NODES, "paused": True, "seed": 7}
+    gates = {"StorageCapacityScoring": True}
+    status, made = api.send(
+        "POST", "/api/sandboxes", {**asked, "pace": "1s", "kubernetes": "v1.35", "feature_gates": gates}
+    )
+    assert (status, made["name"], made["nodes"], made["pods"], made["paused"]) == (201, played, 3, 0, True)
+    assert (made["seed"], made["pace"], made["kubernetes"]) == (7, "1s", "v1.35.6")
+    assert made["feature_gates"] == gates
+    objects, _ = store.sandbox(played).list_all()
+    assert len(objects[TIMETABLES]) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"arrivals": "time,name\nsoon,a\n"}, "Arrivals: Line 2, column time: “soon” is not a duration."),
+        ({"arrivals": FITS, "arrivals_base64": "YQ=="}, "arrivals: give either arrivals or arrivals_base64"),
+        ({"arrivals": FITS, "scenario": "gang"}, "arrivals: not with scenario and manifests; nodes may"),
+        ({}, "nodes: only with arrivals"),
+        (
+            {"arrivals": "time,name,cpu\n0,a,64\n"},
+            "arrivals: 1 of 1 pods fit no node, not even an empty one: line 2: a: 0/3 nodes are available",
+        ),
+    ],
+)
+def test_a_sandbox_of_a_wrong_workload_is_refused(
+    client: Client, store: Store, given: dict[str, str], message: str
+) -> None:
+    before = {meta.name for meta in store.sandboxes()}
+    status, refused = DocumentedClient(client).send("POST", "/api/sandboxes", {"nodes": NODES, **given})
+    assert status == 400
+    assert refused["message"].startswith(message)
+    assert {meta.name for meta in store.sandboxes()} == before

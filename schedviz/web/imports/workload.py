@@ -15,12 +15,14 @@ from schedviz.store.commit_script import LIMITS
 from schedviz.store.places import Share
 from schedviz.web.imports.take import read_by
 from simulator.api import SECOND, Change
-from simulator.arrivals.workload import PACE, SEED
+from simulator.arrivals.workload import PACE, SEED, played_scenario
 from simulator.commands.play import WorkloadHeader
 from simulator.kernel.prepared_types import prepared
-from simulator.versions.features import DEFAULT_FEATURES
+from simulator.objects.durations import format_duration
+from simulator.scenario import Scenario
 
-NAME: Final = "workload"
+PLAYED: Final = played_scenario("workload", PACE, SEED)
+"""The settings of a workload for which none are asked."""
 PAUSED: Final = "paused"
 SPEEDS: Final = ("1", "10", "100", MAX, PAUSED)
 """The speeds at which it begins."""
@@ -37,12 +39,15 @@ class ReadWorkload(NamedTuple):
 
 @contextmanager
 def read_workload(
-    store: Store, arrivals: Path, nodes: Path | None, shares: Sequence[Share]
+    store: Store, arrivals: Path, nodes: Path | None, shares: Sequence[Share], made: Scenario = PLAYED
 ) -> Iterator[ReadWorkload]:
-    """Context manager: read a workload, of which nothing is stored yet. Raises LimitExceeded, and
-    ImportFailed for a file that cannot be read, and for a workload that is larger than a sandbox."""
-    wall = store.wall()
-    command = ["play", str(arrivals), f"--lines={int(wall) * SECOND}", f"--seed={SEED}"]
+    """Context manager: read a workload, of which nothing is stored yet. made: its settings. Raises
+    LimitExceeded, and ImportFailed for a file that cannot be read, and for a workload that is larger than a
+    sandbox."""
+    wall, gates = store.wall(), made.features.gates
+    command = ["play", str(arrivals), f"--lines={int(wall) * SECOND}", f"--seed={made.seed}"]
+    command += [f"--pace={format_duration(made.pace)}", f"--kubernetes-a={made.features.version.patch}"]
+    command.append(f"--feature-gates-a={','.join(f'{gate}={on}' for gate, on in gates.items())}")
     command += [f"--pods-at-most={LIMITS['pods']}", f"--objects-at-most={LIMITS['objects']}"]
     if nodes is not None:
         command.append(f"--nodes={nodes}")
@@ -52,18 +57,29 @@ def read_workload(
 
 
 def create_from_workload(
-    store: Store, read: ReadWorkload, name: str, speed: str, access: str = ""
+    store: Store,
+    read: ReadWorkload,
+    name: str,
+    speed: str,
+    access: str = "",
+    *,
+    made: Scenario = PLAYED,
+    stands_down: bool = False,
 ) -> Sandbox:
-    """Create a sandbox in which the workload is played at a speed of SPEEDS. Raises StatusError, ValueError
-    for a name that is not a DNS label; nothing is stored then."""
+    """Create a sandbox in which the workload is played at a speed of SPEEDS, with the settings of ``made``. A
+    configuration of it is used instead of that of the file. Raises StatusError, ValueError for a name that is
+    not a DNS label; nothing is stored then."""
     meta = Meta(
         name=name,
+        title=made.title,
         created=read.wall,
-        seed=SEED,
-        pace=PACE,
-        config=read.header.config,
-        kubernetes=DEFAULT_FEATURES.version.patch,
-        feature_gates=DEFAULT_FEATURES.gates,
+        seed=made.seed,
+        pace=made.pace,
+        config=read.header.config if made.config is None else made.config,
+        queue=made.queue,
+        kubernetes=made.features.version.patch,
+        feature_gates=made.features.gates,
+        stands_down=stands_down,
     )
     factor = 1.0 if speed == PAUSED else MAX_SPEED if speed == MAX else float(speed)
     clock = Clock(
@@ -73,6 +89,6 @@ def create_from_workload(
         paused=speed == PAUSED,
         unpaced=True if speed == MAX else msgspec.UNSET,
     )
-    names = [name] if name else numbered(store, NAME)
+    names = [name] if name else numbered(store, made.name)
     with new_sandbox(store, names, meta, read.changes, clock, access=access) as sandbox:
         return sandbox
