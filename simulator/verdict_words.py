@@ -52,6 +52,9 @@ CREATED_BOUND: Final = gettext_noop("It was created with its node.")
 SAME_MESSAGE: Final = gettext_noop("The model's message is the same.")
 OTHER_MESSAGE: Final = gettext_noop("The model's message: %(model)s")
 BINDS: Final = gettext_noop("The model binds it to %(best)s.")
+SAME_WITH_OTHER_NODES: Final = gettext_noop(
+    "The model's message is the same if it chooses other nodes with the highest total for pods of the group."
+)
 FAILED_LATER: Final = gettext_noop("The scheduler had found a node, and failed after that.")
 
 UNKNOWN_PREEMPTOR: Final = gettext_noop("It is not known for which pod.")
@@ -70,9 +73,22 @@ CUT_OFF: Final = "it was decided while the watch was cut off"
 WAS_CUT_OFF: Final = gettext_noop(
     "It was decided while the watch was cut off, so the state before it is not known."
 )
+NOT_TRIED: Final = "the cycle of its pod group would take too long"
+NO_POD_GROUP: Final = "its PodGroup is not known"
+"""The reasons of such verdicts."""
+GROUP_NOT_TRIED: Final = gettext_noop(
+    "The cycle of its pod group was not tried: it would take the mirror too long."
+)
+UNKNOWN_POD_GROUP: Final = gettext_noop("Its PodGroup is not known, so the cycle of its group was not tried.")
 OLDER: Final = gettext_noop("In the state of %(time)s before (resourceVersion below %(version)s).")
 ASSUMED: Final = gettext_noop("Pods count that were bound later: %(pods)s.")
 UNDONE: Final = gettext_noop("Pods do not count that were bound shortly before: %(pods)s.")
+UNKNOWN_FAILURES: Final = {
+    CUT_OFF: WAS_CUT_OFF,
+    NOT_TRIED: GROUP_NOT_TRIED,
+    NO_POD_GROUP: UNKNOWN_POD_GROUP,
+}
+"""The sentences for messages that are not judged, by their reasons."""
 JUDGED_AS: Final = gettext_noop("Judged by the rules of %(version)s, the nearest version that is modelled.")
 
 
@@ -145,8 +161,10 @@ def _of_failure(event: FailureJudged) -> Iterator[Sentence]:
     match event.verdict:
         case "agrees":
             yield SAME_MESSAGE, values
+        case "tie":
+            yield SAME_WITH_OTHER_NODES, values
         case "unknown":
-            yield WAS_CUT_OFF if event.model == CUT_OFF else FAILED_LATER, values
+            yield UNKNOWN_FAILURES.get(event.model, FAILED_LATER), values
         case "not this scheduler":
             yield NO_PROFILE, values
         case _:

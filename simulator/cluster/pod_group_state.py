@@ -2,7 +2,8 @@
 (pkg/scheduler/backend/cache/podgroupstate.go). A PodGroup itself is an object of the cluster, which may be
 missing while there are pods of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from simulator.cluster.other_objects import OtherObjects
 from simulator.objects.pod import Pod
@@ -34,6 +35,16 @@ class PodGroupStates:
 
     def states(self) -> Mapping[str, PodGroupState]:
         return self._states
+
+    @contextmanager
+    def replaced(self, states: Mapping[str, PodGroupState]) -> Iterator[None]:
+        """Give some groups other states in the context."""
+        own = self._states
+        self._states = {**own, **states}
+        try:
+            yield
+        finally:
+            self._states = own
 
     def set_pod(self, pod: Pod) -> None:
         """Add a pod, or replace it by a newer version. A pod that is assumed stays so."""

@@ -9,10 +9,12 @@ from typing import Any, Final, NamedTuple
 from simulator.api import SECOND, Change, Manifest, Micros, WatchEvent
 from simulator.apiserver.resources import NODES, PODS
 from simulator.cluster.cluster import Cluster
+from simulator.cluster.pod_group_state import PodGroupState
 from simulator.objects.events import EVENTS
 from simulator.objects.metadata import annotations_of, created_at, object_key
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import group_key_of
 from simulator.objects.volumes import PVCS, SELECTED_NODE, claim_references
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
@@ -68,6 +70,8 @@ class FollowedCluster:
         """The number of bindings, with those that are forgotten."""
         self.late = 0
         """The number of changes that came after later ones."""
+        self.turns = 0
+        """The number of pods of groups that were tried for the first time."""
         self._newest = 0
 
     def apply(self, event: WatchEvent, now: Micros) -> None:
@@ -149,6 +153,7 @@ class FollowedCluster:
             known = known or self._last_state(key)
             if known is not None and not _node_of(known):
                 then[PODS.id, key] = _with_node(known, node)
+        groups = self._groups_before(then, pod)
         then.pop((PODS.id, pod.key), None)
         changes = [
             Change(resource, key, value)
@@ -160,14 +165,41 @@ class FollowedCluster:
         if own is not None:
             order = self.cluster.pod_order(own.node_name)
             self.cluster.remove_pod(own)
-        situation = Situation(self.cluster, pod, self.frameworks, self._nominated_pods())
         try:
-            with situation.with_changes(changes):
-                yield situation
+            with self.cluster.pod_groups.replaced(groups):
+                situation = Situation(self.cluster, pod, self.frameworks, self._nominated_pods())
+                with situation.with_changes(changes):
+                    yield situation
         finally:
             if own is not None:
                 self.cluster.add_pod(own)
                 self.cluster.restore_pod_order(own.node_name, order)
+
+    def _groups_before(
+        self, then: Mapping[tuple[str, str], Manifest | None], pod: Pod
+    ) -> dict[str, PodGroupState]:
+        """Return the states of the groups whose pods were otherwise then, and of that of ``pod``."""
+        pods = {key: each for (resource, key), each in then.items() if resource == PODS.id}
+        pods[pod.key] = pod.manifest
+        found: dict[str, PodGroupState] = {}
+        for key, manifest in pods.items():
+            now = self.pods.get(key)
+            for group in (group_key_of(manifest) if manifest else "", now.pod_group if now else ""):
+                if group and group not in found:
+                    found[group] = state = PodGroupState()
+                    known = self.cluster.pod_groups.get(group).pods.values()
+                    state.pods = {each.uid: each for each in known if each.key not in pods}
+        for manifest in pods.values():
+            if manifest and (group := group_key_of(manifest)):
+                each = Pod.parse(manifest)
+                found[group].pods[each.uid] = each
+        for state in found.values():
+            state.scheduled = {uid: each for uid, each in state.pods.items() if each.node_name}
+        return found
+
+    def newest_before(self, version: int) -> int:
+        """Return the version of the last change before a version."""
+        return max((each.version for each in self.history if each.version < version), default=self.forgotten)
 
     def _last_state(self, key: str) -> Manifest | None:
         """Return a pod that was deleted in the last seconds as it was before."""

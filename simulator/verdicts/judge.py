@@ -30,8 +30,9 @@ from simulator.trace import (
 )
 from simulator.verdict_words import CUT_OFF
 from simulator.verdicts.bindings import BindingFinding, judge_binding
-from simulator.verdicts.failures import FailureFinding, judge_failure
+from simulator.verdicts.failures import IN_BINDING, FailureFinding, judge_failure
 from simulator.verdicts.followed_cluster import FollowedCluster, PastChange, selected_node
+from simulator.verdicts.group_cycles import GroupCycles
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.open_verdicts import PATIENCE, OpenVerdicts
 from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption
@@ -41,6 +42,7 @@ from simulator.verdicts.states import (
     Search,
     TriedState,
     chosen_claim,
+    group_writes,
     is_chosen,
     nominations,
     pre_bind_writes,
@@ -80,6 +82,7 @@ class Judge:
         self._acts = OutsideSchedulers(self, ())
         self._open = OpenVerdicts()
         self._effort = Effort()
+        self._groups = GroupCycles(self.known, self._effort)
         self._reserved: dict[str, _Reserved] = {}
         self._deleted: dict[str, _Deleted] = {}
         """Pods that were deleted in their binding cycles: they are assumed until these end."""
@@ -168,6 +171,8 @@ class Judge:
                         self.emit(replaced)
             elif new is not None and old is not None:
                 self._nomination_changed(old, new, event.version)
+        if old is not None and (new is None or new.uid != old.uid):
+            self._groups.gone(old)
         if new is None or new.node_name:
             reserved = self._reserved.pop(event.key, None)
             if reserved is not None and new is None:
@@ -273,6 +278,8 @@ class Judge:
         """``old``: the pod before what showed the act."""
         if old is None:
             return
+        if isinstance(act, OutsideBound | OutsideFailed):
+            self._groups.acted(old)
         match act:
             case OutsideBound():
                 known = self._reserved.pop(act.pod, None)
@@ -338,11 +345,18 @@ class Judge:
     def _failure(
         self, pod: Pod, scheduler: str, message: str, version: int
     ) -> Callable[[bool], FailureJudged | None]:
-        search = self._search(pod, version)
+        in_group = self._groups.tries(pod) and not IN_BINDING.match(message)
+        own = group_writes(self.known, pod, version) if in_group else ()
+        search = self._search(pod, version, own)
+
+        def attempt(situation: Situation) -> FailureFinding:
+            if in_group:
+                return self._groups.judge_failure(situation, message, state=search.trying, now=self.now)
+            return judge_failure(situation, message)
 
         def judge(last: bool) -> FailureJudged | None:
             found = search.conclude(
-                lambda situation: judge_failure(situation, message),
+                attempt,
                 self.now,
                 FailureFinding("unknown", CUT_OFF),
                 last=last,

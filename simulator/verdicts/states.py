@@ -16,6 +16,7 @@ from simulator.apiserver.resources import PODS
 from simulator.cluster.cluster import Cluster
 from simulator.objects.metadata import object_key
 from simulator.objects.pod import Pod
+from simulator.objects.pod_group import group_key_of
 from simulator.objects.volumes import PVCS, PVS
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.plugins.volume_binding.claims import waits_for_first_consumer
@@ -77,13 +78,15 @@ class Effort:
         self._left = WORK_AT_MOST
         self._since: Micros = 0
 
-    def spend(self, nodes: int, now: Micros) -> bool:
-        """Whether there is enough left for another attempt."""
+    def spend(self, nodes: int, now: Micros, *, attempts: int = 1, parts: int = 1) -> bool:
+        """Whether there is enough left for another attempt, or for that of so many pods, one after the other;
+        ``parts``: into how many parts the nodes are divided for them."""
+        work = attempts * (nodes + parts * WORK_OF_ATTEMPT)
         self._left = min(WORK_AT_MOST, self._left + (now - self._since) * WORK_A_SECOND // SECOND)
         self._since = now
-        if self._left < nodes + WORK_OF_ATTEMPT:
+        if self._left < work:
             return False
-        self._left -= nodes + WORK_OF_ATTEMPT
+        self._left -= work
         return True
 
 
@@ -129,8 +132,11 @@ class Search:
         self._tried: set[TriedState] = set()
         self._attempts = 0
         self._effort = effort
-        self._seen = (-1, 0, 0)
+        self._seen = (-1, 0, 0, 0)
         self._late = known.late
+        self._turns = known.turns if pod.pod_group else 0
+        self.trying = TriedState(version, now)
+        """The state that is tried."""
         self._first: tuple[Any, TriedState] | None = None
 
     @cached_property
@@ -165,13 +171,14 @@ class Search:
         """Return the finding that fits, with its state; None = there is none in what is known by now.
         ``last``: it will not be asked again."""
         at_most = STATES_AT_MOST if last else WAITING_AT_MOST if self.has_begun else AT_ONCE_AT_MOST
-        known = (self._known.bindings, self._known.late, at_most)
+        turns = self._known.turns if self._pod.pod_group else 0
+        known = (self._known.bindings, self._known.late, turns, at_most)
         if self._attempts >= at_most or self._seen == known:
             return None
         self._seen = known
-        if self._late != self._known.late:
+        if (self._late, self._turns) != (self._known.late, turns):
             # What was tried is not as it was thought to be.
-            self._late = self._known.late
+            self._late, self._turns = self._known.late, turns
             self._tried.clear()
         nodes = self._known.cluster.node_count
         for state in self._states():
@@ -187,6 +194,7 @@ class Search:
                 return None
             self._attempts += 1
             self._tried.add(state)
+            self.trying = state
             with self._known.before(state.version, pod, dict(state.assumed), state.undone) as then:
                 finding = judge(then)
             if self._first is None or state == self._first[1]:
@@ -267,6 +275,23 @@ def _combinations(pods: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
         return
     for count in range(1, len(pods) + 1):
         yield from map(dict, combinations(pods, count))
+
+
+def group_writes(known: FollowedCluster, pod: Pod, version: int) -> list[PastChange]:
+    """Return the first of the changes just before a version by which the cycle of the pod's group bound or
+    nominated its pods; an empty list if there is none."""
+    first: list[PastChange] = []
+    seen = {pod.key}
+    for change in reversed(known.history):
+        if change.version >= version:
+            continue
+        before, after = change.before, change.after
+        of_group = before is not None and after is not None and group_key_of(after) == pod.pod_group
+        if change.resource != PODS.id or not of_group or change.key in seen:
+            break
+        seen.add(change.key)
+        first = [change]
+    return first
 
 
 def nominations(known: FollowedCluster, pod: Pod) -> list[PastChange]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from simulator.api import Change, Micros
 from simulator.apiserver.resources import PODS
+from simulator.cluster.cluster import Cluster
 from simulator.cluster.pod_group_state import find_pod_group
 from simulator.framework.status import Status
 from simulator.kernel.containment import message_of
@@ -48,6 +49,47 @@ def turns_of(group: str, newest: Iterable[Event]) -> Sequence[str]:
     return ()
 
 
+def in_turn(pods: Iterable[Pod], turns: Sequence[str]) -> list[Pod]:
+    """Return the pods of a group in the order in which they are tried. ``turns``: their keys, as far as this
+    is known of pods of equal priority; the others follow in the order of their creation, as a controller
+    numbers them."""
+    known = {pod: number for number, pod in enumerate(turns)}
+    return sorted(
+        pods,
+        key=lambda pod: (
+            -pod.priority,
+            known.get(pod.key, len(known)),
+            pod.manifest["metadata"].get("creationTimestamp", ""),
+            len(pod.name),
+            pod.name,
+        ),
+    )
+
+
+def try_group(
+    situation: Situation, group: PodGroup, members: Sequence[Pod], *, preempts: bool
+) -> tuple[GroupResult, int]:
+    """Return the result of the cycle of a group with these pods, and how many of them had a place in the best
+    pass."""
+    framework = situation.framework
+    assert framework is not None, "a group has a profile"
+    if not members:
+        return GroupResult(), 0
+    infos = [QueuedPod(pod, 0, number, first_active=number) for number, pod in enumerate(members, start=1)]
+    cycle = GroupCycle(_Trial(situation, members), framework, group, infos, situation.cycle)
+    try:
+        return try_pod_group(cycle, preempts=preempts), cycle.most_placed
+    except Exception as fault:  # as in the scheduler
+        return GroupResult(status=Status("Error", (message_of(fault),))), 0
+
+
+def preemption_work(cluster: Cluster, members: Sequence[Pod]) -> int:
+    """Return the number of members times bound pods with which preemption for a group is tried, in one step
+    that cannot be stopped: that of unequal pods tries all of them once for each unit. 0 for equal ones."""
+    unequal = any(pod.spec != members[0].spec for pod in members)
+    return len(members) * len(cluster.pods) if unequal else 0
+
+
 class GangSituation(Situation):
     """A cluster and a gang. ``pod`` is the first member that does not fit; if all do, the one that was asked
     about. ``asked``: the situation of that one, whose cluster is used. ``turns``: the pods in the order of
@@ -60,17 +102,7 @@ class GangSituation(Situation):
             cluster, asked.pod, asked.frameworks, asked.nominated, seed=asked.seed, cycle=asked.cycle
         )
         self.key = group.key
-        known = {pod: number for number, pod in enumerate(turns)}
-        self.members = sorted(
-            cluster.pod_groups.get(group.key).unscheduled_pods(),
-            key=lambda pod: (
-                -pod.priority,
-                known.get(pod.key, len(known)),
-                pod.manifest["metadata"].get("creationTimestamp", ""),
-                len(pod.name),
-                pod.name,
-            ),
-        )
+        self.members = in_turn(cluster.pod_groups.get(group.key).unscheduled_pods(), turns)
         unplaced = (member.info.pod for member in self.as_it_is.members if not member.placed)
         self.pod = next(unplaced, asked.pod)
 
@@ -111,7 +143,9 @@ class GangSituation(Situation):
         gate = self._gate()
         if gate is not None:
             return AttemptOutcome("gated", message=gate.message)
-        result, _ = self._tried(preempts=self._preemption_is_short())
+        result, _ = self._tried(
+            preempts=preemption_work(self.cluster, self.members) <= PREEMPTION_WORK_AT_MOST
+        )
         placed = {each.info.pod.key: each.node for each in result.members if each.placed}
         refused = next((each for each in result.members if not each.placed), None)
         bound, group = self.bound_count, self.group
@@ -137,12 +171,6 @@ class GangSituation(Situation):
             message = f"{refused.info.pod.key}: {refused.message}"
         return AttemptOutcome("unschedulable", message=message, gang=gang)
 
-    def _preemption_is_short(self) -> bool:
-        """Whether the preemption for the gang is a bounded work: that of unequal pods tries all of them once
-        for each unit, in one step that cannot be stopped."""
-        unequal = any(pod.spec != self.members[0].spec for pod in self.members)
-        return not unequal or len(self.members) * len(self.cluster.pods) <= PREEMPTION_WORK_AT_MOST
-
     def _gate(self) -> Status | None:
         """Return why no member is queued; None if one is."""
         framework = self.framework
@@ -155,15 +183,7 @@ class GangSituation(Situation):
         framework = self.framework
         assert framework is not None, "a gang has a profile"
         queued = [pod for pod in self.members if framework.run_pre_enqueue(pod) is None]
-        infos = [QueuedPod(pod, 0, number, first_active=number) for number, pod in enumerate(queued, start=1)]
-        if not infos:
-            return GroupResult(), 0
-        trial = _Trial(self)
-        cycle = GroupCycle(trial, framework, self.group, infos, self.cycle)
-        try:
-            return try_pod_group(cycle, preempts=preempts), cycle.most_placed
-        except Exception as fault:  # as in the scheduler
-            return GroupResult(status=Status("Error", (message_of(fault),))), 0
+        return try_group(self, self.group, queued, preempts=preempts)
 
 
 def _own_victims(members: list[MemberResult]) -> Iterator[Pod]:
@@ -176,12 +196,12 @@ def _own_victims(members: list[MemberResult]) -> Iterator[Pod]:
 class _Trial:
     """What a gang is tried with."""
 
-    def __init__(self, situation: GangSituation) -> None:
+    def __init__(self, situation: Situation, members: Sequence[Pod]) -> None:
         self.seed = situation.seed
         self.next_start_node_index = 0
         self.cache = Cache()
         self.cache.cluster = situation.cluster
-        self.queue = _Nominations(situation)
+        self.queue = _Nominations(situation, members)
         self.world = _Clock()
 
 
@@ -190,13 +210,13 @@ class _Clock:
 
 
 class _Nominations:
-    def __init__(self, situation: GangSituation) -> None:
+    def __init__(self, situation: Situation, members: Sequence[Pod]) -> None:
         nominated = {pod.key: pod for pods in situation.nominated.values() for pod in pods}
-        self.nominator = Nominator((nominated | {pod.key: pod for pod in situation.members}).get)
+        self.nominator = Nominator((nominated | {pod.key: pod for pod in members}).get)
         for node, pods in situation.nominated.items():
             for pod in pods:
                 self.nominator.add(pod, node)
-        for pod in situation.members:
+        for pod in members:
             self.nominator.add(pod)
 
     def nominated_pods(self) -> dict[str, list[Pod]]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from simulator.api import SECOND, Manifest, WatchEvent
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS, find_built_in
+from simulator.apiserver.served_features import serving
 from simulator.apiserver.status import StatusError
 from simulator.dumps.followed_objects import FollowedObjects
 from simulator.memory_sandbox import START, MemorySandbox, SandboxOptions
@@ -18,13 +19,20 @@ from simulator.objects.metadata import key_of
 from simulator.trace import BindingJudged, Event, FailureJudged, PreemptionJudged
 from simulator.verdicts.judge import Judge
 from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.versions.feature_gates import GANG_GATES
 from simulator.versions.features import DEFAULT_FEATURES, Features
+from simulator.versions.kubernetes_version import V1_36
 from tests.histories import devices, manifests, pods
-from tests.histories.themes import THEMES
+from tests.histories.themes import THEMES, Theme
 
 Verdicts = BindingJudged | FailureJudged | PreemptionJudged
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 PODS_AT_MOST = 40
+GANGS = Theme(
+    {"priority": 0.4, "lifetime": 0.4, "selector": 0.05, "spread": 0.1},
+    {"pods": 4, "pod_group": 8, "node": 1, "node_changes": 1, "pod_goes": 4, "time": 8},
+)
+GANG_FEATURES = Features(V1_36, dict.fromkeys(GANG_GATES, True))
 
 
 class Source:
@@ -72,16 +80,19 @@ class Source:
         return [each for each in self.trace if isinstance(each, Verdicts)]
 
 
-def as_a_mirror_reads() -> Callable[[list[WatchEvent]], list[WatchEvent]]:
+def as_a_mirror_reads(
+    features: Features = DEFAULT_FEATURES,
+) -> Callable[[list[WatchEvent]], list[WatchEvent]]:
     """Objects as a mirror stores them: redacted, and without what is not followed."""
-    reader = FollowedObjects(START, bytes(32), DEFAULT_FEATURES)
+    reader = FollowedObjects(START, bytes(32), features)
 
     def read(events: list[WatchEvent]) -> list[WatchEvent]:
         found = []
         for event in events:
             plural, _, group = event.resource.partition(".")
-            resource = find_built_in(group, plural)
-            manifest = resource and reader.read(resource, msgspec.json.encode(event.object))
+            with serving(features):
+                resource = find_built_in(group, plural)
+                manifest = resource and reader.read(resource, msgspec.json.encode(event.object))
             if manifest:
                 found.append(replace(event, object=manifest))
         return found
@@ -102,7 +113,7 @@ class RandomChanges:
     """Random pods and changes, as those of a theme of the random histories."""
 
     def __init__(self, theme_name: str, number: int) -> None:
-        theme = THEMES[theme_name]
+        theme = GANGS if theme_name == "gangs" else THEMES[theme_name]
         # Faults are made on purpose, which the model knows nothing of.
         self.theme = theme._replace(demands={**theme.demands, "fault": 0})
         self.random = Random(f"{theme_name}/{number}")
@@ -122,7 +133,9 @@ class RandomChanges:
             ]
         config = self.theme.configs[number % len(self.theme.configs)]
         self.config = None if config is None else {"apiVersion": API, "kind": KIND, **config}
-        self.pace = random.choice((0, SECOND // 100, SECOND // 10))
+        paces = (SECOND // 4,) if theme_name == "gangs" else (0, SECOND // 100, SECOND // 10)
+        # A group that fails is tried again without pause.
+        self.pace = random.choice(paces)
 
     sandbox: Changed
 
@@ -145,6 +158,22 @@ class RandomChanges:
             count = self.random.randint(1, 5)
             made = [pods.pod(self.random, self._name("pod"), self.theme.demands) for _ in range(count)]
             self.sandbox.create(made)
+
+    def _pod_group(self) -> None:
+        """A gang, or a group without one, that may need more pods than it has. A pod may come before it."""
+        if len(self.sandbox.names("pods")) >= PODS_AT_MOST:
+            return
+        name, size = self._name("gang"), self.random.randint(1, 5)
+        count = self.random.choice((None, size, max(1, size - 1), size + 1))
+        policy: Manifest = {"basic": {}} if count is None else {"gang": {"minCount": count}}
+        made = manifests.manifest("scheduling.k8s.io/v1alpha2", "PodGroup", name, "default")
+        members = [pods.pod(self.random, f"{name}-{i}", self.theme.demands) for i in range(size)]
+        for each in members:
+            each["metadata"]["namespace"] = "default"
+            each["spec"]["schedulingGroup"] = {"podGroupName": name}
+        early = self.random.choice((0, 0, 0, 1))
+        made["spec"] = {"schedulingPolicy": policy}
+        self.sandbox.create([*members[:early], made, *members[early:]])
 
     def _node(self) -> None:
         if len(self.sandbox.names("nodes")) < self.theme.nodes + 6:
