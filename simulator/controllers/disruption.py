@@ -3,17 +3,18 @@
 
 Simplified: it uses no scale subresource, so that custom resources that own pods have no scale."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import msgspec
 
 from simulator.api import Manifest
 from simulator.controllers.controller import Controller, ControllerContext
-from simulator.controllers.pods import Labels, is_active, is_ready, sorted_labels
+from simulator.controllers.pods import is_active, is_ready
 from simulator.controllers.status_types import PodDisruptionBudgetStatus
 from simulator.controllers.work_queue import ObjectKey
 from simulator.objects.conditions import with_meta_condition
-from simulator.objects.labels import label_selector
+from simulator.objects.label_sets import LabelSet, LabelSets, label_set
+from simulator.objects.labels import Selector, label_selector
 from simulator.objects.metadata import labels_of, namespace_of_key, object_key, uid_of
 from simulator.objects.numbers import scaled_value_rounded_up
 from simulator.objects.owner_references import controller_of
@@ -40,14 +41,22 @@ class DisruptionController(Controller):
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
+        self._selectors: dict[str, Selector | None] = {}
+        """Budget -> its selector."""
         self._changed_budgets: set[str] = set()
-        self._changed_labels: dict[str, set[Labels]] = {}
+        self._changed_labels: dict[str, LabelSets] = {}
         """Namespace -> the labels of pods that changed."""
-        self._by_labels: dict[str, dict[Labels, dict[str, None]]] = {}
-        """Namespace -> labels -> the keys of the pods that have them. Most pods have those of many others."""
+        self._labels: dict[str, LabelSets] = {}
+        """Namespace -> the labels of its pods. Most pods have those of many others."""
+        self._by_labels: dict[tuple[str, LabelSet], dict[str, None]] = {}
+        """Namespace and labels -> the keys of the pods that have them."""
 
     def changed(self, resource: str, key: str, old: Manifest | None, new: Manifest | None) -> None:
         if resource == BUDGETS:
+            if new is None:
+                self._selectors.pop(key, None)
+            else:
+                self._selectors[key] = label_selector(new.get("spec", {}).get("selector"))
             self._changed_budgets.add(key)
         else:
             before, after = _labels(old), _labels(new)
@@ -55,18 +64,24 @@ class DisruptionController(Controller):
                 self._index(key, before, after)
             if not self._world.informer.of(BUDGETS) or _pod_fields(old) == _pod_fields(new):
                 return
-            changed = self._changed_labels.setdefault(namespace_of_key(key), set())
-            changed.update(labels for labels in (before, after) if labels is not None)
+            changed = self._changed_labels.setdefault(namespace_of_key(key), LabelSets())
+            for labels in (before, after):
+                if labels is not None:
+                    changed.add(labels)
         self._queue.add(CHANGED_BUDGETS)
 
-    def _index(self, key: str, before: Labels | None, after: Labels | None) -> None:
-        pods = self._by_labels.setdefault(namespace_of_key(key), {})
+    def _index(self, key: str, before: LabelSet | None, after: LabelSet | None) -> None:
+        namespace = namespace_of_key(key)
+        known = self._labels.setdefault(namespace, LabelSets())
         if before is not None:
-            pods[before].pop(key)
-            if not pods[before]:
-                del pods[before]
+            pods = self._by_labels[namespace, before]
+            del pods[key]
+            if not pods:
+                del self._by_labels[namespace, before]
+                known.remove(before)
         if after is not None:
-            pods.setdefault(after, {})[key] = None
+            self._by_labels.setdefault((namespace, after), {})[key] = None
+            known.add(after)
 
     def sync_object(self, item: ObjectKey) -> None:
         """Sync a budget that changed, or those that a pod that changed has or had (getPdbForPod)."""
@@ -75,13 +90,22 @@ class DisruptionController(Controller):
             return
         budgets, self._changed_budgets = self._changed_budgets, set()
         labels, self._changed_labels = self._changed_labels, {}
-        for key, budget in [*self._world.informer.of(BUDGETS).items()]:
-            if key in budgets or _matching(budget, labels.get(namespace_of_key(key), ())):
+        for key in [*self._world.informer.of(BUDGETS)]:
+            if key in budgets or self._matching(key, labels):
                 self._queue.sync_now(ObjectKey(BUDGETS, key))
 
+    def _matching(self, key: str, labels: Mapping[str, LabelSets]) -> list[LabelSet]:
+        """Return those labels that the selector of a budget matches. labels: by namespace."""
+        selector, there = self._selectors.get(key), labels.get(namespace_of_key(key))
+        return [] if selector is None or there is None else there.matching(selector)
+
     def sync(self, key: str, manifest: Manifest) -> None:
-        by_labels = self._by_labels.get(namespace_of_key(key), {})
-        pods = [self._pods[pod] for labels in _matching(manifest, by_labels) for pod in by_labels[labels]]
+        namespace = namespace_of_key(key)
+        pods = [
+            self._pods[pod]
+            for labels in self._matching(key, self._labels)
+            for pod in self._by_labels[namespace, labels]
+        ]
         try:
             status = self._status(manifest, pods)
         except ScaleUnknown as error:
@@ -168,14 +192,8 @@ class DisruptionController(Controller):
         return budget if new == budget else new
 
 
-def _labels(pod: Manifest | None) -> Labels | None:
-    return None if pod is None else sorted_labels(pod)
-
-
-def _matching(budget: Manifest, labels: Iterable[Labels]) -> list[Labels]:
-    """Return those labels that the selector of a budget matches."""
-    selector = label_selector(budget.get("spec", {}).get("selector"))
-    return [] if selector is None else [each for each in labels if selector.matches(dict(each))]
+def _labels(pod: Manifest | None) -> LabelSet | None:
+    return None if pod is None else label_set(labels_of(pod))
 
 
 def _pod_fields(pod: Manifest | None) -> object:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.daemon_placement import target_node_name
 from simulator.controllers.job_tracking import has_tracking_finalizer
-from simulator.controllers.pods import FINISHED_PHASES, Labels, available_at, revision_label, sorted_labels
+from simulator.controllers.pods import FINISHED_PHASES, available_at, revision_label
+from simulator.objects.label_sets import LabelSet, label_set
 from simulator.objects.labels import Selector
-from simulator.objects.metadata import is_terminating
+from simulator.objects.metadata import is_terminating, labels_of
 from simulator.objects.status import phase_of
 
 
@@ -41,7 +42,7 @@ class PodFacts(NamedTuple):
     """Of the change that brought this version: later ones have higher numbers."""
     manifest: Manifest
     state: PodState
-    labels: Labels
+    labels: LabelSet
     ready_since: Micros | None
     """None = it is not ready."""
     revision: str
@@ -51,7 +52,7 @@ class PodFacts(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, number: int) -> "PodFacts":
-        since, labels = available_at(manifest, 0), sorted_labels(manifest)
+        since, labels = available_at(manifest, 0), label_set(labels_of(manifest))
         tracked = has_tracking_finalizer(manifest)
         state = PodState(phase_of(manifest), is_terminating(manifest), since is not None, tracked)
         revision, node = revision_label(manifest), target_node_name(manifest)
@@ -78,14 +79,14 @@ class PodTally:
     """The pods of one controller, or those of a namespace without one, by their facts."""
 
     def __init__(self) -> None:
-        self.labels: Counter[tuple[Labels, bool]] = Counter()
+        self.labels: Counter[tuple[LabelSet, bool]] = Counter()
         """The number of pods with these labels that are active, or are not."""
         self.latest_ready: Micros = 0
         """No pod has become ready later."""
         self._pods: dict[PodState, dict[str, PodFacts]] = {}
         """The pods in each state, by key."""
         self._selector: Selector | None = None
-        self._unmatched: set[Labels] = set()
+        self._unmatched: set[LabelSet] = set()
         """The labels of pods that the selector does not match, or that were not compared with it yet."""
 
     def __bool__(self) -> bool:

@@ -19,9 +19,6 @@ HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 HASH_LENGTH = 10
 REVISION_LABEL = "controller-revision-hash"
 
-Labels = tuple[tuple[str, str], ...]
-"""In the order of their keys."""
-
 FINISHED_PHASES = ("Succeeded", "Failed")
 PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -74,10 +71,6 @@ def template_hash(template: Manifest, collisions: int = 0) -> str:
 def revision_label(manifest: Manifest) -> str:
     """Return what the label of a pod, or of a DaemonSet's revision, says of the revision; "" without it."""
     return labels_of(manifest).get(REVISION_LABEL, "")
-
-
-def sorted_labels(pod: Manifest) -> Labels:
-    return tuple(sorted(labels_of(pod).items()))
 
 
 def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]) -> list[Manifest]:

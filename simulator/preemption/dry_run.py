@@ -21,7 +21,7 @@ from simulator.framework.node_batch import CopiedNodes
 from simulator.framework.status import PluginError, Status, Verdicts, unresolvable
 from simulator.objects.pod import Pod
 from simulator.preemption.candidates import Candidates, join_candidates, make_candidates
-from simulator.preemption.disruption_budgets import DisruptionBudget, pods_violating_pdbs
+from simulator.preemption.disruption_budgets import BudgetsOfPods, DisruptionBudget, pods_violating_pdbs
 from simulator.preemption.eligibility import importance_key, is_preemption_allowed
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
@@ -272,8 +272,9 @@ def _violating(index: PodColumns, slots: Ints, potential: Bools, pdbs: Sequence[
     """Return bool[n, k]: the pods whose eviction violates a PodDisruptionBudget."""
     violates = np.zeros(slots.shape, dtype=np.bool_)
     if pdbs:
+        budgets = BudgetsOfPods(index.pods[slots[potential]].tolist(), pdbs)
         for i, on_node in enumerate(slots):
             pods = index.pods[on_node[potential[i]]].tolist()
-            keys = pods_violating_pdbs(pods, pdbs)
+            keys = budgets.violating(pods)
             violates[i, : len(pods)] = [pod.key in keys for pod in pods]
     return violates

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from simulator.cluster.cluster import Cluster
 from simulator.cluster.node_selectors import match_node_selector
+from simulator.objects.label_sets import LabelSet, LabelSets, label_set
 from simulator.objects.labels import Requirement, Selector, label_selector, parse_int64, selector_text
 from simulator.objects.node import Node
 from simulator.objects.node_selector import NodeSelectorTerm, node_selector_matches
@@ -118,3 +119,25 @@ def test_a_node_selector_over_columns_selects_what_it_selects_node_by_node(
     assert match_node_selector(cluster, selector).tolist() == [
         node_selector_matches(selector, n.name, n.labels) for n in nodes
     ]
+
+
+LABEL_SETS = st.dictionaries(st.sampled_from("ab"), st.sampled_from("xyz")).map(label_set)
+REQUIREMENTS = st.builds(
+    Requirement,
+    st.sampled_from("ab"),
+    st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist"]),
+    st.lists(st.sampled_from("xyz"), max_size=2, unique=True).map(lambda values: tuple(sorted(values))),
+)
+
+
+@given(st.lists(LABEL_SETS), st.data())
+def test_sets_of_labels_are_found_by_selector_in_their_order(
+    sets: list[LabelSet], data: st.DataObject
+) -> None:
+    there = dict.fromkeys(sets)
+    known = LabelSets(sets)
+    for removed in data.draw(st.lists(st.sampled_from([*there]), unique=True)) if there else ():
+        del there[removed]
+        known.remove(removed)
+    selector = Selector(tuple(data.draw(st.lists(REQUIREMENTS, max_size=3))))
+    assert known.matching(selector) == [each for each in there if selector.matches(dict(each))]
