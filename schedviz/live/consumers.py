@@ -50,13 +50,16 @@ VIEWERS.set_function(lambda: len(CONNECTED))
 
 
 class BrowserMessage(msgspec.Struct):
-    """A message of the browser: the form #look, as htmx sends it, or only ``hidden``."""
+    """A message of the browser: the form #look, as htmx sends it, or only ``hidden`` or ``shown``."""
 
     group: str = ""
     q: str = ""
     informer: str = ""
     hidden: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether the page is in a hidden tab."""
+    shown: int | msgspec.UnsetType = msgspec.UNSET
+    """The number of the frame that the page has shown. A page whose address has the field ``shown`` gets the
+    next one then (static/js/frames.js)."""
 
 
 class UnknownPathConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
@@ -129,7 +132,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # as above
     async def stop_listening(self) -> None: ...
 
     def take(self, message: BrowserMessage) -> None:
-        """Apply a message that is not about a hidden tab."""
+        """Apply what the form #look says."""
 
     async def is_recreated(self) -> bool:
         """Whether what was deleted exists again, or soon will."""
@@ -141,10 +144,12 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # as above
             return
         with suppress(msgspec.DecodeError):
             message = msgspec.json.decode(text_data, type=prepared(BrowserMessage))
-            if message.hidden is msgspec.UNSET:
-                self.take(message)
-            else:
+            if message.shown is not msgspec.UNSET:
+                self.viewer.slot.note_shown(message.shown)
+            elif message.hidden is not msgspec.UNSET:
                 self._hide(message.hidden)
+            else:
+                self.take(message)
 
     def _hide(self, hidden: bool) -> None:
         """Leave the hub while the page is hidden, so that nothing is drawn for it. When it is visible again,
@@ -191,7 +196,8 @@ class LiveConsumer(PageConsumer):
     def new_viewer(self, language: str) -> Viewer[Look]:
         chosen = look(self.fields.get("group", ""), self.fields.get("q", ""))
         standing = Standing(self.sandbox, self.scope.get("asker"))
-        return Viewer(language, self.close_page, chosen, standing, self.fields.get("held", ""))
+        held, says_shown = self.fields.get("held", ""), "shown" in self.fields
+        return Viewer(language, self.close_page, chosen, standing, held, says_shown=says_shown)
 
     def join(self) -> Hub[Look]:
         store, name = default_store(), self.sandbox
@@ -248,7 +254,8 @@ class RoomConsumer(PageConsumer):
 
     def new_viewer(self, language: str) -> Viewer[RoomPage]:
         page: RoomPage = "projector" if self.fields.get("page") == "projector" else "teacher"
-        return Viewer(language, self.close_page, page, held=self.fields.get("held", ""))
+        held, says_shown = self.fields.get("held", ""), "shown" in self.fields
+        return Viewer(language, self.close_page, page, held=held, says_shown=says_shown)
 
     def join(self) -> Hub[RoomPage]:
         store, code = default_store(), self.code

@@ -38,7 +38,7 @@ each other, as one at a time runs Python; but one large page must not delay all 
 CHECK_SECONDS: Final = 1.0
 """Interval of the checks for viewers that lag, and for a store that refuses writes."""
 LAG_SECONDS: Final = 10.0
-"""Seconds that a frame may wait before its viewer is disconnected with TRY_AGAIN_LATER."""
+"""Seconds that a frame may wait for the socket before its viewer is disconnected with TRY_AGAIN_LATER."""
 RETRY_SECONDS: Final = 0.5
 
 LOOKS_AT_MOST: Final = 24

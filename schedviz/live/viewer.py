@@ -26,12 +26,14 @@ class Viewer(Generic[Chosen]):
         look: Chosen,
         standing: Standing | None = None,
         held: str = "",
+        *,
+        says_shown: bool = False,
     ) -> None:
         """standing: None = the viewer may see the page in any case. held: the digests of the parts that the
-        page has, until it gets its first frame."""
+        page has, until it gets its first frame. says_shown: see :class:`schedviz.live.slot.Slot`."""
         self.language = language
         self.standing = standing
         self.look = look
         self.held = held
-        self.slot = Slot()
+        self.slot = Slot(says_shown=says_shown)
         self.close = close

@@ -17,24 +17,10 @@ export function startClock() {
   stopped = 0;
 }
 
-let promptest = -Infinity; // the server's wall time minus the browser's uptime, in seconds, of the frame with the least delay
-let promptestAt = 0; // the uptime then
-
 // The page and each frame contain the server's wall time, because the browser's clock may be minutes off.
 export function setServerClock() {
   const wall = Number(document.getElementById("frame")?.dataset.wall);
   if (wall) skew = wall - Date.now() / 1000;
-}
-
-// How many seconds later than the promptest frame this one came: what it shows is older than that. Clocks drift by a
-// thousandth at most.
-export function frameDelay() {
-  const wall = Number(document.getElementById("frame").dataset.wall);
-  if (!wall) return 0;
-  const uptime = performance.now() / 1000;
-  promptest = Math.max(wall - uptime, promptest - (uptime - promptestAt) / 1000);
-  promptestAt = uptime;
-  return promptest - (wall - uptime);
 }
 
 // Whether the loop of the sandbox has not yet done what was due at this time.

@@ -4,13 +4,16 @@
 import { isPressed } from "./press.js";
 import { keepPage, restorePage } from "./restore.js";
 
+// A page that is not painted, for example in an iframe out of sight, has shown a frame after this time.
+const UNPAINTED_MS = 1000;
+
 export const BEAT = "beat"; // what the server sends when it has nothing else to say (schedviz/live/consumers.py)
 
 let held = document.getElementById("main").dataset.held; // digests of the parts of the page; none after the first connection
 let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
 let newest = null; // the WebSocket that was created last
-let waiting = []; // messages that came while a pointer was pressed, each with its WebSocket
+let waiting = null; // the frame that came while a pointer was pressed, with its WebSocket
 let isLate = false; // whether the page has changed since it began to connect
 
 // The first frame leaves out the parts that the page has. Of two sockets both would send frames, and the end of one that was
@@ -18,7 +21,7 @@ let isLate = false; // whether the page has changed since it began to connect
 htmx.createWebSocket = (url) => {
   if (newest?.readyState === WebSocket.CONNECTING) return newest;
   if (newest) newest.onclose = null;
-  const full = held ? `${url}&held=${held}` : url;
+  const full = `${url}&shown=1${held ? `&held=${held}` : ""}`;
   held = "";
   return (newest = new WebSocket(full));
 };
@@ -33,16 +36,29 @@ function numbersOf(message) {
 // The response to a new connection is the whole page.
 export function reconnect() {
   last = 0;
-  waiting = [];
+  waiting = null;
   isLate = newest?.readyState === WebSocket.CONNECTING;
   if (!isLate) socket?.reconnect();
+}
+
+// Says that a frame is shown, once it is painted. The server sends the next one then (schedviz/live/slot.py), so frames that
+// come faster than the page shows them wait there, merged into one.
+async function sayShown(seq) {
+  const from = newest;
+  await null; // the frame is swapped in, or that has failed
+  await new Promise((painted) => {
+    requestAnimationFrame(() => setTimeout(painted));
+    setTimeout(painted, UNPAINTED_MS);
+  });
+  if (from.readyState === WebSocket.OPEN) from.send(JSON.stringify({ shown: seq }));
 }
 
 function sendHidden() {
   socket?.send(JSON.stringify({ hidden: document.hidden }));
 }
 
-// before, after: called before and after each frame is swapped in. isHeld: whether the page takes no frames now.
+// before, after: called before and after each frame is swapped in. isHeld: whether the page takes no frames now. It is sent no
+// further ones, and takes them again after reconnect().
 export function followFrames({ before, after, isHeld = () => false }) {
   document.addEventListener("htmx:wsBeforeMessage", (event) => {
     if (event.detail.message === BEAT) return event.preventDefault();
@@ -52,7 +68,7 @@ export function followFrames({ before, after, isHeld = () => false }) {
     if (isHeld()) return event.preventDefault();
     if (isPressed()) {
       event.preventDefault();
-      waiting.push({ from: newest, data: event.detail.message });
+      waiting = { from: newest, data: event.detail.message };
       return;
     }
     if (frame.after !== 0 && frame.after !== last) {
@@ -60,6 +76,7 @@ export function followFrames({ before, after, isHeld = () => false }) {
       return reconnect();
     }
     last = frame.seq;
+    sayShown(frame.seq);
     keepPage();
     before();
   });
@@ -76,14 +93,15 @@ document.addEventListener("htmx:oobBeforeSwap", ({ detail: { fragment } }) => {
   else template.replaceWith(template.content);
 });
 
-// A press ends after a second at most, so few wait.
 document.body.addEventListener("released", () => {
-  for (const { from, data } of waiting.splice(0)) from.dispatchEvent(new MessageEvent("message", { data }));
+  const { from, data } = waiting ?? {};
+  waiting = null;
+  from?.dispatchEvent(new MessageEvent("message", { data }));
 });
 
 document.addEventListener("htmx:wsOpen", (event) => {
   last = 0;
-  waiting = [];
+  waiting = null;
   socket = event.detail.socketWrapper;
   if (isLate) reconnect();
   if (document.hidden) sendHidden();

@@ -1,20 +1,21 @@
 // The frames of the live page: what is done before and after each one.
 import { animate, remember } from "./flip.js";
-import { frameDelay, setServerClock, tick } from "./clock.js";
+import { setServerClock, tick } from "./clock.js";
 import { followFrames, reconnect } from "./frames.js";
 import { paced } from "./pace.js";
 import { showConnected, showGone, showLost, showNotBehind } from "./connection.js";
 import { restoreOrder } from "./predict.js";
 import { isPast } from "./travel.js";
 
-// While frames come faster than the browser can show them, the page shows an older state than the server has.
+// While the sandbox changes faster than the page is sent its changes and shows them, the page shows an older state than the
+// server has. Each frame says for how many seconds it has waited until the last one was shown.
 const DELAY_SECONDS = 1; // from which on the page says so
 const QUIET_MS = 1500; // without a frame, after which the last one is the newest
 let quiet = 0;
 
 function showDelay() {
   clearTimeout(quiet);
-  const behind = frameDelay() > DELAY_SECONDS;
+  const behind = Number(document.getElementById("frame").dataset.waited) > DELAY_SECONDS;
   showConnected(behind);
   if (behind) quiet = setTimeout(showNotBehind, QUIET_MS);
 }

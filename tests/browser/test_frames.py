@@ -2,10 +2,12 @@
 
 import pytest
 from playwright.sync_api import Page, expect
+from websockets.sync.client import connect
 
 from schedviz.api import write
 from schedviz.loop.doorbell import ring
 from tests.amounts import long_but_first
+from tests.waiting import PATIENCE
 
 from .conftest import Open, eventually_in, node, pod
 from .test_connection import places
@@ -18,11 +20,24 @@ HIDE = """(hidden) => {
 }"""
 
 LATE = """(seconds) => {
-  const frame = document.getElementById("frame");
-  frame.dataset.wall = Number(frame.dataset.wall) - seconds;
+  document.getElementById("frame").dataset.waited = seconds;
   document.dispatchEvent(new CustomEvent("htmx:wsAfterMessage"));
 }"""
-"""A frame that the server sent so many seconds ago."""
+"""A frame that has waited for so many seconds."""
+
+HOLD_SHOWN = """() => {
+  window.came = [];
+  document.addEventListener("htmx:wsBeforeMessage", ({ detail }) => {
+    if (detail.message.startsWith('<div id="frame"')) came.push(detail.message);
+  });
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    if (data.includes('"shown"')) window.sayShown = () => send.call(this, data);
+    else send.call(this, data);
+  };
+}"""
+"""From now on the page does not say that it has shown a frame, as one that needs long for it. ``sayShown()``
+says it."""
 
 
 def test_a_page_has_one_socket_however_often_it_goes_back_to_live(screen: Page, live: Open) -> None:
@@ -111,13 +126,35 @@ def test_a_hidden_tab_gets_the_whole_page_when_it_is_seen_again(screen: Page, li
     assert "0" in screen.evaluate("window.after")
 
 
+def test_a_page_that_needs_long_for_a_frame_gets_the_newest_state_next(
+    screen: Page, live: Open, stack: str
+) -> None:
+    """Frames that come meanwhile wait at the server, merged into one. A page without animation frames, as in
+    an iframe out of sight, says what it shows, too."""
+    screen.add_init_script(
+        "window.requestAnimationFrame = () => 0; const wait = setTimeout;"
+        " window.setTimeout = (run, ms) => wait(run, ms === 1000 ? 0 : ms);"
+    )
+    sandbox = live(node("node-1"))
+    screen.evaluate(HOLD_SHOWN)
+    write.create(sandbox, [node("node-2")])
+    eventually_in(screen, lambda: screen.evaluate("!!window.sayShown"), "a frame is shown")
+    with connect(f"{stack.replace('http', 'ws', 1)}/s/{sandbox.name}/live/?lang=en", origin=stack) as other:
+        for name in ("node-3", "node-4"):
+            write.create(sandbox, [node(name)])
+            while name not in str(other.recv(PATIENCE)):
+                pass
+    assert screen.evaluate("came.length") == 1
+    screen.evaluate("sayShown()")
+    expect(screen.locator(".node")).to_have_count(4)
+    assert screen.evaluate("came.length") == 2
+
+
 def test_a_page_whose_frames_come_late_says_that_it_is_catching_up(screen: Page, live: Open) -> None:
     sandbox = live(node("node-1", "2"))
     state = screen.locator("#connection")
     write.create(sandbox, [pod("web", "1")])
     expect(screen.locator(".node .pod.running")).to_be_visible()
-    screen.evaluate(LATE, 0)
-    expect(state).to_have_text("live")
     screen.evaluate(LATE, 5)
     expect(state).to_have_text("catching up")
     # When no frame follows, the page shows the newest state.

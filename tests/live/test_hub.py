@@ -33,9 +33,9 @@ class Watcher:
     """A viewer in the place of a page: it keeps the latest of each part, makes the swaps, and checks the
     frames' numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, says_shown: bool = False) -> None:
         self.closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self.viewer = Viewer("en", self._close, DEFAULT)
+        self.viewer = Viewer("en", self._close, DEFAULT, says_shown=says_shown)
         self.page: dict[str, str] = {}
         self.frames: list[Frame] = []
         self.tree = Page("")
@@ -169,10 +169,18 @@ async def test_a_viewer_that_does_not_take_its_frames_gets_them_merged(
 async def test_a_viewer_that_is_late_for_long_is_disconnected_and_may_reconnect(
     hub: Hub[Look], sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Not one that shows a frame for so long, and says when it has."""
+    monkeypatch.setattr(module, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(module, "LAG_SECONDS", 0.1)
-    watcher = Watcher()
-    hub.join(watcher.viewer)
-    assert await watcher.code() == 1013
+    slow, late = Watcher(says_shown=True), Watcher()
+    hub.join(slow.viewer)
+    await slow.frame()
+    await commit(sandbox, pods("web"))
+    hub.join(late.viewer)
+    assert await late.code() == 1013
+    assert not slow.closed.done()
+    slow.viewer.slot.note_shown(slow.frames[-1].seq)
+    await slow.until(">web<")
 
 
 async def test_changes_that_are_in_no_stream_are_read_at_the_doorbell(

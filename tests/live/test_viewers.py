@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -42,9 +43,9 @@ async def hubs(monkeypatch: pytest.MonkeyPatch, store: Store, sandbox: Sandbox) 
 class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no types of it
     """A websocket without a server."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, query: str = "") -> None:
         path = f"/s/{sandbox.name}/live/"
-        scope = {"type": "websocket", "path": path, "query_string": b"", "headers": []}
+        scope = {"type": "websocket", "path": path, "query_string": query.encode(), "headers": []}
         super().__init__(URLRouter(websocket_urlpatterns), scope)
 
     async def connect(self) -> None:
@@ -65,8 +66,8 @@ class Socket(ApplicationCommunicator):  # type: ignore[misc] # asgiref ships no 
         await self.wait(PATIENCE)
 
 
-async def connected(sandbox: Sandbox) -> Socket:
-    socket = Socket(sandbox)
+async def connected(sandbox: Sandbox, query: str = "") -> Socket:
+    socket = Socket(sandbox, query)
     await socket.connect()
     return socket
 
@@ -116,6 +117,36 @@ async def test_a_hidden_page_gets_frames_when_it_is_shown_again(
     assert ">web<" in whole
     assert "1 pod, 0 nodes" in whole, "the filter that was chosen meanwhile"
     await socket.disconnect()
+
+
+def seq_of(frame: str) -> int:
+    found = re.search(r'data-seq="(\d+)"', frame)
+    assert found
+    return int(found[1])
+
+
+async def test_a_page_that_says_what_it_has_shown_gets_the_next_frame_then(
+    hubs: Hubs, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
+) -> None:
+    """Until then it gets beats, and the frames are merged. A page that does not say it gets each frame at
+    once."""
+    monkeypatch.setattr(consumers, "BEAT_SECONDS", 0.01)
+    page, other = await connected(sandbox, "shown=1"), await connected(sandbox)
+    shown = seq_of(await page.frame())
+    names = ["one", "two"]
+    for name in names:
+        await asyncio.to_thread(sandbox.commit, Commit([Change("pods", f"default/{name}", pod(name), 0)]))
+        while f">{name}<" not in await other.frame():
+            pass
+    await page.say(shown=shown + 1)  # it was not sent this frame
+    beats = [(await page.receive_output(PATIENCE))["text"] for _ in range(10)]
+    assert beats == [consumers.BEAT] * 10
+    await page.say(shown=shown)
+    frame = await page.frame()
+    assert f'data-after="{shown}"' in frame
+    assert all(f">{name}<" in frame for name in names)
+    for socket in (page, other):
+        await socket.disconnect()
 
 
 async def test_the_informer_is_rendered_only_for_pages_that_show_it(
