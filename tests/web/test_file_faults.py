@@ -10,10 +10,11 @@ from django.conf import settings
 from django.utils.translation import override
 
 from schedviz.api.schedulers import check_configuration
-from schedviz.web.ask.form import InvalidField, read_form
+from schedviz.web.ask.form import InvalidField, explain_question, read_form
 from schedviz.web.reasons.faults import Explanation, explain_cause
 from schedviz.web.reasons.file_rules import FILES
 from schedviz.web.reasons.yaml_faults import explain_file
+from simulator.api import Manifest
 from simulator.apiserver.manifest import parse_manifests
 from simulator.apiserver.new_cluster import new_cluster
 from simulator.apiserver.status import Cause, Invalid, StatusError
@@ -115,10 +116,16 @@ ARRIVALS: Final = (
     '{"time": 1, "delete": true, "change": true, "object": {"metadata": {}}}\n',
     '{"event": "Sometimes", "time": "2026-01-01T00:00:00Z", "resource": {}}\n',
     "PK\x03\x04",
+    'time,name\n0,"a\n',
+    f'{{"time": {10**400}}}',
+    "kind: a\nmetadata: {}\n",
+    "pods: [{metadata: {name: 5}}]\n",
+    "{apiVersion: action.kwok.x-k8s.io/v1alpha1, kind: ResourcePatch}",
     *(f"time,{column}\n0,{value}\n" for column, value in (
         ("duration", "x"), ("duration", "-1"), ("count", "0"), ("count", "x"), ("priority", "9999999999"),
         ("cpu", "-1"), ("labels", "a"), ("owner", "Nothing"), ("deletion_time", "-5"),
         ("deletion_time", "99999999"), ("cpu", "12x"),
+        ("name", "Web_1"), ("namespace", "X_"), ("labels", "a b=c"), ("labels", "a=b c"), ("priority", "W_"),
     )),
 )  # fmt: skip
 
@@ -214,12 +221,57 @@ def test_each_pattern_of_a_file_takes_linear_time() -> None:
     assert [pattern for pattern, _ in FILES if is_ambiguous(pattern, re.DOTALL, "fullmatch")] == []
 
 
-def test_the_form_of_a_question_says_what_is_wrong_with_its_manifests() -> None:
-    posted = {"question": "fits", "manifests": "{kind: Deployment"}
-    said = []
-    for language in ("en", "de"):
-        with override(language), pytest.raises(InvalidField) as caught:
-            read_form(posted, {})
-        said.append(str(caught.value))
-    assert said[0].startswith("Line 2")
-    assert said[1].startswith("Zeile 2")
+def test_what_the_api_server_refuses_of_a_workload_is_explained() -> None:
+    for problem in (
+        'line 2, column object: web: Job.batch "web" is invalid: spec.parallelism: Required value',
+        'Node "a" is invalid: spec.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule"',
+        'line 2: a: pods "a" is forbidden: no PriorityClass with name none-such was found',
+    ):
+        is_explained(lambda problem=problem: explained_file(problem))
+
+
+WRONG_QUESTIONS: Final = (
+    {"question": "fits", "manifests": "{kind: Deployment"},
+    *({"question": "add", "shapes": shapes} for shapes in (
+        "cpu=1", "cpu=1,memory=x", "cpu=1,memory=-1", "cpu=1,cpu=2", "cpu", "disk=1", "like=x", "price=x",
+        f"cpu={'1' * 2000}",
+    )),
+    {"question": "drain"},
+    {"question": "drain", "nodes": "x"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("posted", WRONG_QUESTIONS)
+def test_the_form_of_a_question_says_what_is_wrong_with_its_fields(posted: dict[str, str]) -> None:
+    nodes: dict[str, Manifest] = {"n1": {"metadata": {"name": "n1"}}}
+
+    def explain() -> Explanation:
+        with pytest.raises(InvalidField) as caught:
+            read_form(posted, nodes)
+        assert caught.value.field
+        return Explanation(str(caught.value))
+
+    is_explained(explain)
+
+
+@pytest.mark.parametrize("message", [
+    "shapes: from 1 to 20",
+    "nodes: no node is chosen",
+    "nodes: there is no node",
+    "manifests: there is no pod",
+    "manifests[1]: Service has no pod template",
+    "manifests[0]: spec.nodeName is set, so that no scheduler places the pod",
+    'manifests[0]: Pod "a" is invalid: spec.containers: Required value',
+    "sizes: there must be a number from 1 for each pod",
+])  # fmt: skip
+def test_why_a_question_was_not_answered_is_explained(message: str) -> None:
+    def explain() -> Explanation:
+        _, text = explain_question(message)
+        return Explanation(text, is_general=message.endswith(text))
+
+    is_explained(explain)
+
+
+def test_the_line_of_a_wrong_shape_is_said() -> None:
+    message = "shapes[1]: memory is missing"
+    assert explain_question(message) == ("shapes", "Line 2: “memory” is missing.")

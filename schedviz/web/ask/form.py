@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from schedviz.web.reasons.yaml_faults import explain_text
+from schedviz.web.reasons.yaml_faults import explain_problem, explain_text, placed
 from simulator.api import Manifest
 from simulator.apiserver.manifest import ManifestError, parse_manifests
 from simulator.questions.answer import BadQuestion
@@ -97,17 +97,22 @@ def read_form(posted: Mapping[str, str], nodes: Mapping[str, Manifest]) -> Quest
     try:
         parameters_of(fields, nodes)
     except BadQuestion as wrong:
-        raise InvalidField(field_of(str(wrong)), str(wrong)) from None
+        raise InvalidField(*explain_question(str(wrong))) from None
     for node in fields.nodes:
         if node not in nodes:
             raise InvalidField("nodes", gettext("There is no node “%(name)s”.") % {"name": node})
     return fields
 
 
-def field_of(message: str) -> str:
-    """Return the field that the message of a BadQuestion names; "" = none of the form."""
-    name = message.partition(":")[0].partition("[")[0]
-    return name if name in QuestionFields.__struct_fields__ else ""
+def explain_question(message: str) -> tuple[str, str]:
+    """Return the field that the message of a BadQuestion names ("" = none of the form), and what is wrong
+    with it, in the language of the page."""
+    place, _, problem = message.partition(": ")
+    name, _, index = place.partition("[")
+    if name not in QuestionFields.__struct_fields__:
+        return "", message
+    text = explain_problem(problem) or problem
+    return name, placed(text, int(index.removesuffix("]")) + 1, None) if name == "shapes" and index else text
 
 
 def _manifests(text: str) -> list[Manifest]:

@@ -22,7 +22,7 @@ from schedviz.web.sources import find_present
 from schedviz.web.text import format as fmt
 from simulator.apiserver.resources import NODES
 from simulator.command_line.answer_text import answer_csv, answer_json
-from simulator.questions.answer import Answer
+from simulator.questions.answer import Answer, BadQuestion
 
 
 def ask_form(request: HttpRequest, name: str) -> HttpResponse:
@@ -99,11 +99,19 @@ def _context(job: AskedJob) -> dict[str, Any]:
     question = form.question_named(job.fields.question)
     return {
         **progress_context(job, "asked", "stop-asked", job.sandbox),
+        "explained": _explained(job),
         "name": job.sandbox,
         "question": question,
         "at": fmt.clock(job.time),
         "again": urlencode({"q": question.name, "from": job.id}),
     }
+
+
+def _explained(job: AskedJob) -> str:
+    """Return in the language of the page why a question could not be answered; "" = it is known in English
+    only."""
+    kind, _, message = job.trouble.partition(": ")
+    return form.explain_question(message)[1] if kind == BadQuestion.__name__ else ""
 
 
 def _form(request: HttpRequest, name: str, errors: dict[str, str]) -> HttpResponse:

@@ -116,6 +116,7 @@ FILES: Final[tuple[tuple[str, str], ...]] = (
         r"(?P<n>\d+) columns, but the header has (?P<header>\d+)",
         gettext_noop("Columns of this line: %(n)s. Columns of the header: %(header)s."),
     ),
+    (r"unexpected end of data", gettext_noop("A quotation mark is opened and never closed.")),
     (r"no JSON: .*|no object of JSON", gettext_noop("This line is not an object of JSON.")),
     (r"unknown field", gettext_noop("There is no such field.")),
     (r"missing", gettext_noop("A value is needed here.")),
@@ -133,7 +134,7 @@ FILES: Final[tuple[tuple[str, str], ...]] = (
         gettext_noop("This is a list. Write one object a line, without brackets and commas."),
     ),
     (
-        r"longer than (?P<n>[\d,]+) bytes",
+        r"longer than (?P<n>[\d,]+) bytes|field larger than field limit \((?P<n2>\d+)\)",
         gettext_noop("The line is longer than %(n)s bytes."),
     ),
     (
@@ -156,7 +157,7 @@ FILES: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         (
-            r"(?:event \d+: )?no (?:export|trace|Azure trace|record:|manifest with|object of Kubernetes) .*|"
+            r"no (?:export|trace|Azure trace|record:|manifest with|object of Kubernetes) .*|"
             r"durationNanosecond of a ResourcePatch is no number"
         ),
         gettext_noop("The file does not have the form of a recording or trace that is read here."),
@@ -172,7 +173,10 @@ FILES: Final[tuple[tuple[str, str], ...]] = (
         gettext_noop("“%(value)s” is not a duration. Write it as 400ms, 12s or 1m30s."),
     ),
     (
-        rf"{_VALUE} is not from 0 to a year|before the beginning|more than a year after the beginning",
+        (
+            rf"{_VALUE} is not from 0 to a year|before the beginning|more than a year after the beginning|"
+            r"int too large to convert to float"
+        ),
         gettext_noop("The time must be from 0 to a year."),
     ),
     (

@@ -5,15 +5,18 @@ A problem is recognised by the text of the parser (libyaml) or of :mod:`simulato
 file_rules.py has those of files.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from schedviz.web.reasons.faults import Explanation, words_of
+from schedviz.web.reasons.faults import Explanation, explain_cause, words_of
 from schedviz.web.reasons.file_rules import FILES, WRONG_FILES
+from schedviz.web.reasons.question_rules import QUESTIONS
 from simulator.apiserver.bounds import ManifestError
+from simulator.apiserver.status import Cause
 
 _NEIGHBOURS: Final = gettext_noop(
     "The line does not fit those before it: fields of one object begin in the same column, and so do the "
@@ -94,6 +97,7 @@ _PROBLEMS: Final = tuple(
             gettext_noop("The text is too long: at most %(size)s are possible."),
         ),
         *FILES,
+        *QUESTIONS,
     )
 )
 _GENERAL: Final = gettext_noop("This cannot be read as YAML.")
@@ -102,6 +106,17 @@ _GENERAL: Final = gettext_noop("This cannot be read as YAML.")
 _UNUSABLE: Final = gettext_noop("The file cannot be used: %(problem)s")
 _ARCHIVED: Final = (".json", ".jsonl", ".yaml", ".yml", ".gz")
 """How the names of files in an archive end."""
+_NUMBERED: Final = re.compile(r"(?P<what>[a-zA-Z]+) (?P<number>\d+): ")
+"""An entry of a file, such as ``document 3: ``, or ``pods 2: `` of a list that the file has."""
+_PLACES: Final[Mapping[str, str]] = {
+    "document": gettext_noop("Document %(number)s: %(text)s"),
+    "event": gettext_noop("Event %(number)s: %(text)s"),
+}
+_REFUSED: Final = re.compile(
+    r'(?:[^\s:]+: )?\S+ "[^"]*" is (?:invalid|forbidden): (?:(?P<field>[\w.\[\]]+): )?(?P<message>.*)',
+    re.DOTALL,
+)
+_VALUE: Final = re.compile(r"'(?P<value>[^']*)': (?P<rule>.*)", re.DOTALL)
 _LINE_AND_COLUMN: Final = re.compile(r"line (?P<line>\d+)(?:, column (?P<column>'[^']*'|[^':]+))?: ")
 
 
@@ -122,11 +137,39 @@ def explain_file(message: str, names: Mapping[str, str]) -> str:
         file, rest = "", problem
     place = _LINE_AND_COLUMN.match(rest)
     line, column = place.groups() if place else (None, None)
-    if sentence := _explain(rest[place.end() :] if place else rest):
-        text = placed(sentence, line, column and column.strip("'"))
-    else:
-        text = gettext(_UNUSABLE) % {"problem": rest}
+    problem = rest[place.end() :] if place else rest
+    numbered = _NUMBERED.match(problem)
+    sentence = explain_problem(problem)
+    if not sentence and numbered:
+        problem = problem[numbered.end() :]
+        sentence = _at_number(explain_problem(problem) or gettext(_UNUSABLE) % {"problem": problem}, numbered)
+    text = placed(sentence or gettext(_UNUSABLE) % {"problem": problem}, line, column and column.strip("'"))
     return ": ".join(filter(None, (names.get(path), file, text)))
+
+
+def _at_number(text: str, place: re.Match[str]) -> str:
+    what, number = place.groups()
+    sentence = _PLACES.get(what)
+    return gettext(sentence) % {"number": number, "text": text} if sentence else f"{what} {number}: {text}"
+
+
+def explain_problem(problem: str) -> str:
+    """Return the sentence for a problem of a file or a question, also for what the API server refuses of its
+    objects; "" = it is not known."""
+    if sentence := _explain(problem):
+        return sentence
+    refused, value = _REFUSED.fullmatch(problem), _VALUE.fullmatch(problem)
+    field = refused["field"] or "" if refused else ""
+    if refused:
+        cause = Cause(field, refused["message"])
+    elif value:
+        cause = Cause("", f"Invalid value: {json.dumps(value['value'])}: {value['rule']}")
+    else:
+        return ""
+    found = explain_cause(cause)
+    if found.is_general:
+        return ""
+    return gettext("%(field)s: %(text)s") % {"field": field, "text": found.text} if field else found.text
 
 
 def _explain(problem: str) -> str:
