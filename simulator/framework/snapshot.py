@@ -1,6 +1,7 @@
 """Creates a Cluster from the manifests of all objects, for one scheduling decision or what-if analysis."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from typing import Final
 
 from simulator.api import Manifest
 from simulator.apiserver.resource import Resource
@@ -9,19 +10,38 @@ from simulator.framework.runtime import Framework
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
+READ_AT_ONCE: Final = 500
+"""Objects between two times at which a caller of :func:`read_in_pieces` may stop."""
+
 
 def read(
     objects: Iterable[tuple[Resource, Manifest]], frameworks: Mapping[str, Framework]
 ) -> tuple[Cluster, dict[str, list[Pod]]]:
-    """Return the cluster and the nominated pods by node name. Set the cluster of all ``frameworks``.
+    """Return the cluster and the nominated pods by node name. Set the cluster of all ``frameworks``. Raises
+    the errors of Pod.parse and Node.parse."""
+    cluster = Cluster()
+    pieces = read_in_pieces(cluster, objects, frameworks)
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return cluster, end.value
+
+
+def read_in_pieces(
+    cluster: Cluster, objects: Iterable[tuple[Resource, Manifest]], frameworks: Mapping[str, Framework]
+) -> Generator[None, None, dict[str, list[Pod]]]:
+    """Do what :func:`read` does with an empty cluster, and yield often. Return the nominated pods by node
+    name.
 
     Gated pods, and pods whose schedulerName has no framework, do not count as nominated, because they are not
-    in the scheduling queue. Raises the errors of Pod.parse and Node.parse."""
-    cluster = Cluster()
+    in the scheduling queue."""
     for framework in frameworks.values():
         framework.cluster = cluster
     pending: list[Pod] = []
-    for resource, manifest in objects:
+    for number, (resource, manifest) in enumerate(objects, 1):
+        if number % READ_AT_ONCE == 0:
+            yield
         if resource.id == "nodes":
             cluster.add_node(Node.parse(manifest))
         elif resource.id == "pods":
@@ -38,7 +58,7 @@ def read(
             metadata = manifest["metadata"]
             key = resource.key(metadata.get("namespace") or "default", metadata["name"])
             cluster.set_object(resource.id, key, manifest)
-    return cluster, _nominated(pending, frameworks)
+    return _nominated(pending, frameworks)
 
 
 def _nominated(pending: Iterable[Pod], frameworks: Mapping[str, Framework]) -> dict[str, list[Pod]]:

@@ -102,7 +102,7 @@ class AddNodes:
             raise BadQuestion(f"at_most: from 1 to {NODES_AT_MOST}")
         self._parameters = parameters
         self._placing = Placing(cluster, cluster.seed)
-        self._before = read_use(self._placing.cluster)
+        self._before: Mapping[str, Used] = {}
         self._pods = queue_order(cluster.objects.get(PODS.id, {}).values())
         self._names = {*cluster.objects.get(NODES.id, {})}
         self._without = _Trial(0, [])
@@ -110,6 +110,9 @@ class AddNodes:
         self._done = False
 
     def run(self) -> Iterator[float]:
+        for _ in self._placing.take_in():
+            yield 0.0
+        self._before = read_use(self._placing.cluster)
         self._without = yield from self._trial(None, 0, 0.0)
         shapes = self._parameters.shapes if self._without.run < len(self._pods) else ()
         for number, shape in enumerate(shapes):

@@ -26,7 +26,7 @@ from simulator.questions.answer import (
     shown_nodes,
     summed_zones,
 )
-from simulator.questions.node_use import compare_use, read_use
+from simulator.questions.node_use import Used, compare_use, read_use
 from simulator.questions.placing import Placing, depends_on_node_only, renamed
 from simulator.questions.pod_of_workload import admit_pod, find_template, make_pod
 from simulator.scheduler.attempt import Attempt
@@ -97,7 +97,7 @@ class HowManyMore:
         )
         self._at_most = parameters.at_most
         self._placing = Placing(cluster, cluster.seed)
-        self._before = read_use(self._placing.cluster)
+        self._before: dict[str, Used] = {}
         self._counts: Counter[str] = Counter()
         self._sets = 0
         self._why: Attempt | None = None
@@ -116,6 +116,9 @@ class HowManyMore:
 
     def run(self) -> Iterator[float]:
         pod, placing = self._pods[0], self._placing
+        for _ in placing.take_in():
+            yield 0.0
+        self._before = read_use(placing.cluster)
         framework = placing.frameworks.get(pod.scheduler_name)
         self._gate = next(filter(None, map(self._gate_of, self._pods)), "")
         if framework is None or self._gate:
@@ -192,6 +195,8 @@ class HowManyMore:
         )
 
     def _summary(self, places: Sequence[NodeMore]) -> Iterator[Sentence]:
+        if not self._before and not self._done:
+            return
         said = words.MORE_FIT if self._is_full else words.AT_LEAST_MORE_FIT
         names, nodes = ", ".join(self._names), str(len(self._counts))
         values = {"count": str(self._sets), "what": names, "nodes": nodes, "all": str(len(places))}

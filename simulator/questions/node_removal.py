@@ -1,7 +1,7 @@
 """Takes nodes out of a cluster in which pods are placed: cordons them and places their pods on others, or
 says which pod keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from simulator import question_words as words
@@ -59,6 +59,10 @@ class NodeRemoval:
         self._budgets_of: dict[tuple[str, tuple[tuple[str, str], ...]], CreatedObjects] = {}
         """Namespace and labels of pods -> their budgets."""
         self._removed: list[_Removed] = []
+
+    def take_in(self) -> Iterator[None]:
+        """Read all objects. Yields often."""
+        yield from self._placing.take_in()
 
     def remove(self, nodes: Sequence[str]) -> Keeper | None:
         """Put the pods of these nodes on others, and cordon the nodes, until :meth:`put_back`. Where that is

@@ -3,13 +3,14 @@
 Nothing is evicted for them, and no time passes. What a running copy adds, such as the volumes and devices of
 a pod, is not there."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple
 
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import find_built_in
 from simulator.apiserver.served_features import serving
+from simulator.cluster.cluster import Cluster
 from simulator.framework import snapshot
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
@@ -34,22 +35,28 @@ class Placed(NamedTuple):
 class Placing:
     def __init__(self, asked: AskedCluster, seed: int) -> None:
         """seed: decides between nodes of equal score. Raises ConfigError."""
+        self._asked, self._seed = asked, seed
         self.frameworks: Mapping[str, Framework] = profiles(
             load(asked.configuration, features=asked.features)
         )
-        with serving(asked.features):
-            resources = {name: _resource(name) for name in asked.objects}
-        items = (
-            (resource, manifest)
-            for name, collection in asked.objects.items()
-            if (resource := resources[name]) is not None
-            for manifest in collection.values()
-        )
-        self.cluster, self.nominated = snapshot.read(items, self.frameworks)
-        self._seed = seed
+        self.cluster = Cluster()
+        """Empty until the objects are taken in."""
+        self.nominated: Mapping[str, Sequence[Pod]] = {}
         self._attempts = 0
         self._next_start = 0
         self._placed: list[Pod] = []
+
+    def take_in(self) -> Iterator[None]:
+        """Read all objects. Yields often."""
+        with serving(self._asked.features):
+            resources = {name: _resource(name) for name in self._asked.objects}
+        items = (
+            (resource, manifest)
+            for name, collection in self._asked.objects.items()
+            if (resource := resources[name]) is not None
+            for manifest in collection.values()
+        )
+        self.nominated = yield from snapshot.read_in_pieces(self.cluster, items, self.frameworks)
 
     def place_in_turn(self, pods: Sequence[Pod], done: float) -> Generator[float, None, list[Placed]]:
         """Place pods in this order, and return where each is. Those that are rejected by a rule about other

@@ -25,7 +25,7 @@ from simulator.questions.answer import (
 from simulator.questions.node_removal import Keeper, KeptBecause, NodeRemoval
 from simulator.questions.node_selection import NodeChoice, choose_nodes
 from simulator.questions.node_use import PODS as POD_COUNT
-from simulator.questions.node_use import compare_use, read_use
+from simulator.questions.node_use import Used, compare_use, read_use
 
 EXHAUSTIVE_AT_MOST: Final = 8
 """Number of nodes, each of which can be removed by itself, up to which all sets of them are tried; among more
@@ -78,13 +78,12 @@ class RemovableAnswer(Answer, frozen=True, kw_only=True, tag="removable", tag_fi
 class Removable:
     def __init__(self, cluster: AskedCluster, parameters: RemovableParameters) -> None:
         """Raises BadQuestion, ConfigError."""
-        manifests = cluster.objects.get(NODES.id, {})
-        if not manifests:
+        if not cluster.objects.get(NODES.id):
             raise BadQuestion("nodes: there is no node")
         self._cluster, self._parameters = cluster, parameters
         self._removal = self._begin()
-        self._before = read_use(self._removal.cluster)
-        self._nodes = choose_nodes(parameters.nodes, manifests, self._before)
+        self._before: dict[str, Used] = {}
+        self._nodes: list[str] = []
         self._keepers: dict[str, Keeper] = {}
         """The nodes that stay, each with the pod that keeps it; "" as its name: the node can be removed by
         itself."""
@@ -96,6 +95,11 @@ class Removable:
         return NodeRemoval(self._cluster, force=parameters.force, delete_local=parameters.delete_local)
 
     def run(self) -> Iterator[float]:
+        """Raises BadQuestion."""
+        for _ in self._removal.take_in():
+            yield 0.0
+        self._before = read_use(self._removal.cluster)
+        self._nodes = choose_nodes(self._parameters.nodes, self._cluster.objects[NODES.id], self._before)
         for number, node in enumerate(self._nodes, 1):
             keeper = self._removal.remove([node])
             if keeper is None:
@@ -106,6 +110,8 @@ class Removable:
         alone = [*self._together]
         if self._keepers:
             single = self._begin()
+            for _ in single.take_in():
+                yield 0.6
             for number, node in enumerate([*self._keepers], 1):
                 keeper = single.remove([node])
                 if keeper is None:
@@ -121,6 +127,8 @@ class Removable:
     def _try_all_sets(self, nodes: Sequence[str]) -> Iterator[float]:
         """Look for a set of more nodes than those that were taken one after the other."""
         removal = self._begin()
+        for _ in removal.take_in():
+            yield 0.9
         for size in range(len(nodes), len(self._together), -1):
             for each in combinations(nodes, size):
                 if removal.remove(each) is None:
@@ -155,6 +163,8 @@ class Removable:
         return RemovableNode(node, use.zone, removable, count, *keeper)
 
     def _summary(self, tried: Sequence[RemovableNode]) -> Iterator[Sentence]:
+        if not tried:
+            return
         count, everything = str(len(self._together)), str(len(tried))
         if not self._together:
             yield Sentence(words.NONE_REMOVABLE, {"all": everything})

@@ -34,31 +34,38 @@ class RunningCopy:
     def __init__(self, cluster: AskedCluster) -> None:
         """Raises ConfigError for a configuration with which the scheduler would not start."""
         self._cluster = cluster
-        self.sandbox = MemorySandbox(
-            SandboxOptions(
-                name="question",
-                imported=[*_creations(cluster.objects)],
-                seed=cluster.seed,
-                config=cluster.configuration,
-                start=cluster.now,
-                features=cluster.features,
-                keeps_decisions=False,
-            )
-        )
-        self.began = self.sandbox.now()
-        self.original: Mapping[str, Manifest] = dict(self.pods())
+        self.sandbox = self._begin([])
+        """Empty until the objects are taken in."""
+        self.original: Mapping[str, Manifest] = {}
         """The pods at the start by key."""
-        self._moving_before = {
-            key
-            for key, pod in self.original.items()
-            if is_terminating(pod) or (pod["spec"].get("nodeName") and phase_of(pod) == "Pending")
-        }
+        self._moving_before: set[str] = set()
         """Those that start or end then, and may do so for long: a kubelet may not report."""
         self.before: dict[str, Used] = {}
         """The nodes at the start."""
 
+    def _begin(self, creations: Sequence[Change]) -> MemorySandbox:
+        return MemorySandbox(
+            SandboxOptions(
+                name="question",
+                imported=creations,
+                seed=self._cluster.seed,
+                config=self._cluster.configuration,
+                start=self._cluster.now,
+                features=self._cluster.features,
+                keeps_decisions=False,
+            )
+        )
+
     def take_in(self) -> Iterator[None]:
-        """Let the components see all objects, and do nothing else yet."""
+        """Create all objects and let the components see them, and do nothing else yet. Yields often."""
+        creations = [*_creations(self._cluster.objects)]
+        yield
+        self.sandbox = self._begin(creations)
+        del creations
+        yield
+        self.original = dict(self.pods())
+        self._moving_before = {key for key, pod in self.original.items() if _is_moving(pod)}
+        yield
         yield from self.sandbox.take_in()
         self.before = read_use(self.sandbox.cluster)
 
@@ -80,13 +87,13 @@ class RunningCopy:
 
     @property
     def elapsed(self) -> Micros:
-        return self.sandbox.now() - self.began
+        return self.sandbox.now() - self._cluster.now
 
     def _is_moving(self) -> bool:
         if any(place.lane in MOVING for place in self.sandbox.queue()[0].values()):
             return True
         return any(
-            is_terminating(pod) or (bool(pod["spec"].get("nodeName")) and phase_of(pod) == "Pending")
+            _is_moving(pod)
             for key, pod in self.pods().items()
             if pod is not self.original.get(key) and key not in self._moving_before
         )
@@ -120,6 +127,11 @@ class RunningCopy:
         if place is None:
             return ""
         return place.message or place.gate
+
+
+def _is_moving(pod: Manifest) -> bool:
+    """Whether the pod starts or ends."""
+    return is_terminating(pod) or (bool(pod["spec"].get("nodeName")) and phase_of(pod) == "Pending")
 
 
 def _creations(objects: Mapping[str, Mapping[str, Manifest]]) -> Iterator[Change]:
