@@ -40,9 +40,12 @@ function timeOfDay(micros) {
   return new Date(micros / 1000).toISOString().slice(11, 21);
 }
 
-// A browser draws the page again for a text that is set, also if it is the same.
+// A browser draws the page again for a text that is set, also if it is the same. textContent would replace the text node, and
+// with it the element is empty for a moment: for that the styles of the whole page are calculated again (:has, :empty).
 function write(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent === text) return;
+  if (element.firstChild) element.firstChild.data = text;
+  else element.textContent = text;
 }
 
 // A duration in microseconds, in the unit of its size.

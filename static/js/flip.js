@@ -38,42 +38,42 @@ function partOf(element) {
   return { id: part.id, rect: part.getBoundingClientRect() };
 }
 
-// Stores the places of all pods. To be called before a swap.
+// Stores the places of all pods. To be called before a swap. All is measured before anything changes: a measurement after a change
+// makes the browser calculate styles and layout again.
 export function remember() {
   before = null;
   if (still.matches || document.hidden) return;
   before = new Map();
   // A copy that is still moving continues from its current place.
-  for (const copy of document.querySelectorAll("#flight > *")) {
+  const layer = copiesLayer();
+  for (const copy of layer.children)
     before.set(copy.dataset.copyOf, { rect: copy.getBoundingClientRect(), part: { id: "flight" } });
-    for (const animation of copy.getAnimations()) animation.cancel();
-    copy.remove();
-  }
   for (const element of pods()) {
     const rect = visibleRect(element);
     // A nominated pod is in a lane and also on its node, as a block. The lane comes first on the page and counts.
     if (rect && !before.has(element.dataset.uid))
       before.set(element.dataset.uid, { rect, part: partOf(element) });
   }
+  for (const animation of layer.getAnimations({ subtree: true })) animation.cancel();
+  layer.replaceChildren();
 }
 
 // Animates each pod from its old place to its new one. To be called after the swap.
 export function animate() {
   if (!before) return;
-  const moves = [];
+  const [moves, created] = [[], []];
   const done = new Set();
+  // An element that the frame did not replace may still be moving: it continues from its current place.
+  for (const element of pods()) slides.get(element)?.cancel();
   for (const element of pods()) {
     const uid = element.dataset.uid;
     if (element.classList.contains("nominated") || done.has(uid)) continue;
     done.add(uid);
-    // An element that the frame did not replace may still be moving: it continues from its current place.
-    slides.get(element)?.cancel();
     const rect = visibleRect(element);
     if (!rect) continue;
     const old = before.get(uid);
     if (!old) {
-      if (before.size)
-        element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
+      if (before.size) created.push(element);
       continue;
     }
     const part = partOf(element);
@@ -83,6 +83,8 @@ export function animate() {
     if (Math.hypot(dx, dy) > MIN_PX) moves.push({ element, rect, old, samePart, dx, dy });
   }
   before = null;
+  for (const element of created)
+    element.animate([{ opacity: 0, scale: 0.9 }, {}], { duration: DURATION_MS / 2, easing: "ease-out" });
   for (const move of moves) (move.samePart ? slide : moveCopy)(move);
 }
 
