@@ -285,5 +285,5 @@ class SandboxCache:
 
 
 def _entry(resource: str, key: str, stored: bytes) -> LogEntry:
-    version, _, json = stored.partition(b" ")
-    return LogEntry(int(version), "ADDED", resource, key, json)
+    version, json = codec.split_object(stored)
+    return LogEntry(version, "ADDED", resource, key, json)

@@ -253,6 +253,6 @@ class ArchiveWriter:
 
 def _pieces(stored: Stored) -> list[Piece]:
     return [
-        piece(resource, {key.decode(): data.decode() for key, data in objects.items()})
+        piece(resource, {key.decode(): codec.expanded(data).decode() for key, data in objects.items()})
         for resource, objects in stored.items()
     ]

@@ -43,7 +43,7 @@ class ListedObjects:
         size = 0
         while self._left and size < DECODED_BYTES:
             version, resource, key, data = self._left.pop()
-            size += len(data)
+            size += codec.size_of(data)
             part.setdefault(resource, {})[key.encode()] = data
             self.events.append(WatchEvent("ADDED", resource, key, self._decode(resource, key, data), version))
         return part

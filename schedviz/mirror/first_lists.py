@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 def known(manifest: Manifest, uid: str) -> Known:
     """Raises LimitReached for an object that is too large."""
-    return Known(uid, digest(codec.encode_object(manifest).encode()))
+    return Known(uid, digest(codec.object_json(manifest)))
 
 
 def digest(stored: bytes) -> bytes:
@@ -71,7 +71,7 @@ class FirstLists:
 
     def _put(self, resource: str, key: str, manifest: Manifest, uid: str, namespace: str = "") -> None:
         try:
-            text = codec.encode_object(manifest).encode()
+            text = codec.object_json(manifest)
         except LimitReached as limit:
             self._reader.refuse_large(resource, key, str(limit))
             return
@@ -146,11 +146,11 @@ class FirstLists:
     def decode(self, resource: str, key: str, data: bytes) -> Manifest:
         """Return a stored object: the one of the lists where it is the same, as the pods of a template share
         its spec there."""
-        text = data.partition(b" ")[2]
+        version, text = codec.split_object(data)
         found = self.objects.get(resource, {}).get(key)
         if found is None or found[1].digest != digest(text):
-            return codec.decode_object(data)
-        return versioned(found[0], codec.version_of(data))
+            return codec.with_version(text, version)
+        return versioned(found[0], version)
 
     def changes(self) -> Iterator[Change]:
         """Yield the changes that create all."""

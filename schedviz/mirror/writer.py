@@ -8,7 +8,7 @@ import msgspec
 from schedviz.loop.leader import Leader
 from schedviz.mirror.first_lists import FirstLists, Known, changed, digest, known
 from schedviz.real_cluster.follow import Message
-from schedviz.store import Commit, LimitReached, Sandbox
+from schedviz.store import Commit, LimitReached, Sandbox, codec
 from schedviz.store.parts import parts_of
 from simulator.api import Change, Manifest, WatchEvent, versioned
 from simulator.dumps.followed_objects import FollowedObjects, read_name
@@ -58,7 +58,7 @@ class _Stored(msgspec.Struct):
 
 
 def _stored(data: bytes) -> Known:
-    _, _, text = data.partition(b" ")
+    _, text = codec.split_object(data)
     return Known(msgspec.json.decode(text, type=prepared(_Stored)).metadata.uid, digest(text))
 
 

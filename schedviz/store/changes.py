@@ -97,7 +97,7 @@ class Whole(msgspec.Struct, frozen=True):
     position: Position
     meta: bytes
     objects: dict[str, dict[str, bytes]]
-    """Resource -> key -> ``<resourceVersion> <JSON>``."""
+    """Resource -> key -> ``<resourceVersion> <text>``."""
     lanes: dict[str, bytes]
     trace: list[codec.Entry]
     """The last TRACE_READ trace events, oldest first."""

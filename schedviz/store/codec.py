@@ -1,17 +1,18 @@
 """Encodes manifests and records as stored in Redis, and decodes them.
 
-An object is stored as ``<resourceVersion> <JSON>``, and the JSON has no resourceVersion. So the commit script
-can write the version without parsing the object (Lua's JSON turns empty lists into maps).
+An object is stored as ``<resourceVersion> <text>`` (object_text.py), and its JSON has no resourceVersion. So
+the commit script can write the version without parsing the object (Lua's JSON turns empty lists into maps).
 """
 
 import logging
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from schedviz.store.errors import LimitReached, Unreadable
 from schedviz.store.model import Clock, Failure, LogEntry, Meta
+from schedviz.store.object_text import compress, expand, json_size
 from simulator.api import Manifest, WatchEvent, bare
 from simulator.apiserver.bounds import MAX_OBJECT_BYTES
 from simulator.client.informer import Pipeline
@@ -30,6 +31,9 @@ Entry = tuple[bytes, dict[bytes, bytes]]
 """One entry of a stream: its id and its fields."""
 
 Entries = list[Entry]
+
+OBJECT_PLACE: Final = 7
+"""The place of the object among the fields and values of an entry of the watch log."""
 
 _manifest_decoder = msgspec.json.Decoder(Manifest)
 _trace_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(prepared(AnyEvent))
@@ -54,18 +58,24 @@ def encode(record: object) -> str:
     return stored_encoder.encode(record).decode()
 
 
-def encode_object(manifest: Manifest) -> str:
-    """Return the manifest as stored. Raises :class:`LimitReached` for one that is too large."""
+def object_json(manifest: Manifest) -> bytes:
+    """Return the manifest as JSON without its resourceVersion. Raises :class:`LimitReached` for one that is
+    too large."""
     data = msgspec.json.encode(bare(manifest))
     if len(data) > MAX_OBJECT_BYTES:
         raise LimitReached(
             "MAX_OBJECT_BYTES", f"an object may have {MAX_OBJECT_BYTES:,} bytes as JSON, not {len(data):,}"
         )
-    return data.decode()
+    return data
+
+
+def encode_object(manifest: Manifest) -> str:
+    """Return the text as which the manifest is stored. Raises as :func:`object_json` does."""
+    return compress(object_json(manifest))
 
 
 def with_version(data: bytes, version: int) -> Manifest:
-    """Return the manifest of stored JSON, with the metadata.resourceVersion that its write got."""
+    """Return the manifest of its JSON, with the metadata.resourceVersion that its write got."""
     manifest = _manifest_decoder.decode(data)
     manifest["metadata"]["resourceVersion"] = str(version)
     return manifest
@@ -78,8 +88,34 @@ def version_of(stored: bytes) -> int:
 
 def split_object(stored: bytes) -> tuple[int, bytes]:
     """Return the resourceVersion of one entry in an objects hash, and the object as JSON without it."""
-    version, _, data = stored.partition(b" ")
-    return int(version), data
+    version, _, text = stored.partition(b" ")
+    return int(version), expand(text)
+
+
+def expanded(stored: bytes) -> bytes:
+    """Return one entry in an objects hash with the object as JSON, as the archive has it."""
+    version, _, text = stored.partition(b" ")
+    return b"%s %s" % (version, expand(text))
+
+
+def expand_scan(reply: bytes) -> bytes:
+    """Return a reply of HSCAN of an objects hash, as MessagePack, with the objects as JSON."""
+    cursor, flat = msgspec.msgpack.decode(reply, type=tuple[str, list[str]])
+    flat[1::2] = [expanded(stored.encode()).decode() for stored in flat[1::2]]
+    return msgspec.msgpack.encode((cursor, flat))
+
+
+def expand_log(reply: bytes) -> bytes:
+    """Return a reply of XRANGE of the watch log, as MessagePack, with the objects as JSON."""
+    entries = msgspec.msgpack.decode(reply, type=list[tuple[str, list[str]]])
+    for _, fields in entries:
+        fields[OBJECT_PLACE] = expand(fields[OBJECT_PLACE].encode()).decode()
+    return msgspec.msgpack.encode(entries)
+
+
+def size_of(stored: bytes) -> int:
+    """Return the size of the object of one entry in an objects hash, as JSON."""
+    return json_size(stored.partition(b" ")[2])
 
 
 def decode_object(stored: bytes) -> Manifest:
@@ -100,7 +136,7 @@ def decode_log_entry(entry: Entry) -> LogEntry:
         _TYPES[fields[b"type"]],
         fields[b"resource"].decode(),
         fields[b"key"].decode(),
-        fields[b"object"],
+        expand(fields[b"object"]),
     )
 
 

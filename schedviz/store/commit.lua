@@ -13,7 +13,7 @@
 --         edits       number of edits so far, in the same
 --         version     the version before the first write, at least, in a new sandbox
 --         meta        the new description: the leader loses its lease
---         unchanged   list of {resource, version}                  changes    list of {resource, key, expected, json}; an object
+--         unchanged   list of {resource, version}                  changes    list of {resource, key, expected, text}; an object
 --                                                                             may be in it again, with `expected` 0 if the change before
 --                                                                             deleted it and nil if not
 --         trace       list of JSON                                 decisions  list of {cycle, JSON}
@@ -25,7 +25,8 @@
 -- Reply {"OK", version, holder of the lease, whether nobody else may write}; {"Wait"}: only the leader may write now; or the name of the
 -- precondition that failed, the number of the entry (the first is 1, 0 = none) and the number of the commit. Those before it are stored.
 --
--- Objects are opaque here: cjson would turn empty lists into maps.
+-- Objects are opaque here: cjson would turn empty lists into maps. What is counted is their size as JSON, which their text says
+-- (schedviz/store/object_text.py).
 
 local state, versions, log, trace, decisions, lanes, journal, moves = unpack(KEYS, 1, 8)
 local all = cmsgpack.unpack(ARGV[1])
@@ -43,6 +44,9 @@ local function set(field, number)
   known[field], new[field] = number, string.format('%.0f', number)
 end
 local exists = redis.call('HEXISTS', state, 'meta') == 1
+local function size_of(text)
+  return tonumber(string.match(text, '^(%d+) ') or #text)
+end
 
 local function commit(request)
   -- Check everything before the first write: a script that stops in the middle is not rolled back.
@@ -60,7 +64,7 @@ local function commit(request)
   end
 
   local old = {}
-  local written = {} -- place -> the JSON of an earlier change of this commit; false = deleted
+  local written = {} -- place -> the text of an earlier change of this commit; false = deleted
   local last = {} -- place -> number of its last change
   local edits = 0
   local grown = 0
@@ -82,17 +86,17 @@ local function commit(request)
     if stored then
       if change.expected == 0 then return {'AlreadyExists', i} end
       old[i] = stored
-      grown_bytes = grown_bytes - #old[i]
-    elseif change.expected ~= 0 or not change.json then
+      grown_bytes = grown_bytes - size_of(old[i])
+    elseif change.expected ~= 0 or not change.text then
       return {'NotFound', i}
     end
-    written[place] = change.json or false
+    written[place] = change.text or false
     last[place] = i
-    local more = (change.json and 1 or 0) - (stored and 1 or 0)
+    local more = (change.text and 1 or 0) - (stored and 1 or 0)
     grown_of[change.resource] = (grown_of[change.resource] or 0) + more
     grown = grown + more
-    grown_bytes = grown_bytes + #(change.json or '')
-    logged_bytes = logged_bytes + #(change.json or stored)
+    grown_bytes = grown_bytes + (change.text and size_of(change.text) or 0)
+    logged_bytes = logged_bytes + size_of(change.text or stored)
     -- One change is always taken: the size of an object is bounded.
     if i > 1 and logged_bytes > limits.commit_bytes then return {'TooManyBytesAtOnce'} end
   end
@@ -157,21 +161,21 @@ local function commit(request)
   end
   -- First, as Redis without memory takes deletions as the first write, and then others of the same script.
   for i, change in ipairs(request.changes) do
-    if not change.json and is_last(i, change) then redis.call('HDEL', KEYS[all.objects[change.resource]], change.key) end
+    if not change.text and is_last(i, change) then redis.call('HDEL', KEYS[all.objects[change.resource]], change.key) end
   end
   -- Writes of others than the leader are edits: they are counted, and the log marks them with the version of the commit's first write.
   local is_edit = not request.token and not request.create
   for i, change in ipairs(request.changes) do
     version = version + 1
     local kind = 'DELETED'
-    if change.json then
+    if change.text then
       kind = old[i] and 'MODIFIED' or 'ADDED'
       if is_last(i, change) then
-        redis.call('HSET', KEYS[all.objects[change.resource]], change.key, version .. ' ' .. change.json)
+        redis.call('HSET', KEYS[all.objects[change.resource]], change.key, version .. ' ' .. change.text)
       end
     end
     redis.call('HSET', versions, change.resource, version)
-    local entry = {'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.json or old[i]}
+    local entry = {'type', kind, 'resource', change.resource, 'key', change.key, 'object', change.text or old[i]}
     if is_edit then
       entry[9], entry[10] = 'edit', before + 1
     end
@@ -191,7 +195,7 @@ local function commit(request)
       if is_within() then break end
       trimmed = tonumber(string.match(entry[1], '^%d+'))
       length = length - 1
-      log_bytes = math.max(0, log_bytes - #entry[2][8])
+      log_bytes = math.max(0, log_bytes - size_of(entry[2][8]))
     end
     redis.call('XTRIM', log, 'MINID', string.format('%.0f-0', trimmed + 1))
   end

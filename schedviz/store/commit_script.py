@@ -146,7 +146,7 @@ def check_creation(changes: Sequence[Change]) -> None:
     Raises LimitReached."""
     _check_changes(changes)
     of_resource = Counter(change.resource for change in changes)
-    size = sum(len(codec.encode_object(change.object)) for change in changes if change.object)
+    size = sum(len(codec.object_json(change.object)) for change in changes if change.object)
     counted = (
         (b"TooManyObjects", len(changes), "objects"),
         (b"TooManyNodes", of_resource["nodes"], "nodes"),
@@ -219,7 +219,7 @@ def _encode_change(change: Change) -> dict[str, Any]:
     if change.expected is not None:
         encoded["expected"] = change.expected
     if change.object is not None:
-        encoded["json"] = codec.encode_object(change.object)
+        encoded["text"] = codec.encode_object(change.object)
     return encoded
 
 

@@ -60,6 +60,6 @@ class Keys(NamedTuple):
 
 
 def objects_key(name: str, resource: str) -> str:
-    """Return the key of a hash: object key -> ``<resourceVersion> <JSON>``. Each resource has one, so that a
+    """Return the key of a hash: object key -> ``<resourceVersion> <text>``. Each resource has one, so that a
     list of pods reads no nodes."""
     return f"{PREFIX}:{{{name}}}:objects:{resource}"

@@ -25,3 +25,9 @@ def rename_queue(redis: Redis) -> Iterator[None]:
     """Migrate from version 2 to 3. Processes of before cannot read a value of QueueVersion. What is stored
     stays as it is, as its older name is still read."""
     yield
+
+
+def compress_objects(redis: Redis) -> Iterator[None]:
+    """Migrate from version 3 to 4. Processes of before cannot read compressed objects. What is stored stays
+    as it is: the others are still read, and each is compressed when it is written again."""
+    yield

@@ -228,8 +228,8 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class StoredBytes(msgspec.Struct, frozen=True):
-    """The bytes of a sandbox that are counted. Redis takes some 5 % more for them, and up to 15 MB for the
-    trace, the decisions and the journal, which are bounded in entries."""
+    """The bytes of a sandbox that are counted. Redis takes less for objects, which are stored
+    compressed, and up to 15 MB for the trace, the decisions and the journal, which are bounded in entries."""
 
     objects: int
     """Its objects as JSON."""

@@ -93,25 +93,26 @@ class ObjectReader(SandboxHandle):
         return [
             codec.decode_object(stored)
             for _, stored in scan_objects(self._redis, self.name, resource)
-            if quoted in stored
+            if quoted in codec.expanded(stored)
         ]
 
     def scan(self, resource: str, cursor: str, count: int) -> tuple[bytes, str, int]:
         """Return some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN,
-        and the cursor and the count of the next call. The first and the last cursor are "0", the first count
-        is SCANNED_FIRST. An object that exists during the whole scan comes at least once."""
+        with the objects as JSON, and the cursor and the count of the next call. The first and the last cursor
+        are "0", the first count is SCANNED_FIRST. An object that exists during the whole scan comes at least
+        once."""
         key = objects_key(self.name, resource) if resource else self._keys.lanes
         arguments = ["HSCAN", cursor, "COUNT", str(min(count, SCANNED))]
         reply = cast("bytes", self._scripts.packed([key], arguments, client=self._redis))
         following, _ = msgspec.msgpack.decode(reply, type=tuple[str, msgspec.Raw])
-        return reply, following, next_count(count, len(reply))
+        found = codec.expand_scan(reply) if resource else reply
+        return found, following, next_count(count, len(found))
 
     def sizes(self, places: Sequence[tuple[str, str]]) -> builtins.list[int]:
-        """Return the sizes of objects (resource, key) as they are stored; 0 = there is none."""
-        with self._redis.pipeline(transaction=False) as pipe:
-            for resource, key in places:
-                pipe.hstrlen(objects_key(self.name, resource), key)
-            return pipe.execute()
+        """Return the sizes of objects (resource, key) as JSON; 0 = there is none."""
+        hashes = [objects_key(self.name, resource) for resource, _ in places]
+        sizes = self._scripts.sizes(hashes, [key for _, key in places], client=self._redis)
+        return cast("builtins.list[int]", sizes)
 
     def names(self, resource: str) -> builtins.list[str]:
         """Return the keys of a resource's objects, in no order."""

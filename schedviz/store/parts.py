@@ -29,4 +29,4 @@ def _sizes(changes: Sequence[Change], sandbox: Sandbox | None) -> list[int]:
     """Return how many bytes each change adds to the log; one round trip if objects are deleted."""
     deleted = [(change.resource, change.key) for change in changes if not change.object]
     stored = iter(sandbox.sizes(deleted) if sandbox and deleted else [0] * len(deleted))
-    return [len(codec.encode_object(each.object)) if each.object else next(stored) for each in changes]
+    return [len(codec.object_json(each.object)) if each.object else next(stored) for each in changes]

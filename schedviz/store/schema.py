@@ -15,14 +15,14 @@ from redis.exceptions import LockError
 
 from schedviz.store.errors import StoreError
 from schedviz.store.keys import REGISTRY, SCHEMA, SCHEMA_LOCK, SCHEMA_TARGET
-from schedviz.store.migrations import remove_old_jobs, rename_queue
+from schedviz.store.migrations import compress_objects, remove_old_jobs, rename_queue
 
 Migration = Callable[[Redis], Iterator[None]]
 """A generator that changes the store from one version to the next. It yields after each small part (a
 sandbox, say), well within LOCK_SECONDS. It must be safe to run again from its beginning: the process that ran
 it may have been killed in the middle."""
 
-MIGRATIONS: Final[Sequence[Migration]] = (remove_old_jobs, rename_queue)
+MIGRATIONS: Final[Sequence[Migration]] = (remove_old_jobs, rename_queue, compress_objects)
 """The first one leads from version 1 to version 2, the next from 2 to 3, and so on: append, remove none."""
 
 VERSION: Final = len(MIGRATIONS) + 1

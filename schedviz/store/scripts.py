@@ -20,6 +20,7 @@ class Scripts:
         self.set_access = load(redis, "set_access")
         self.set_clock = load(redis, "set_clock")
         self.set_failure = load(redis, "set_failure")
+        self.sizes = load(redis, "sizes")
 
 
 def load(redis: Redis, name: str, folder: Path = Path(__file__).parent) -> Script:

@@ -90,12 +90,13 @@ class StreamReader(SandboxHandle):
 
     def packed(self, stream: Stream, after: int, last: int) -> bytes:
         """Return the entries of a stream after one number, up to another, without those that were trimmed:
-        the reply of XRANGE as MessagePack, as the archive stores it."""
+        the reply of XRANGE as MessagePack, as the archive stores it: with objects as JSON."""
         first, end = (min(max(number, 0), MAX_NUMBER) for number in (after, max(last, after)))
         arguments = ["XRANGE", f"({first}-0", f"{end}-0"]
-        return cast(
+        reply = cast(
             "bytes", self._scripts.packed([getattr(self._keys, stream)], arguments, client=self._redis)
         )
+        return codec.expand_log(reply) if stream == "log" else reply
 
     def live(self, stream: Stream, after: int, last: int) -> Entries:
         """Return the entries of :meth:`packed`, decoded from MessagePack."""

@@ -21,7 +21,7 @@ TRIES: Final = 3
 once: 128 MB hold Redis for a tenth of a second."""
 
 Stored = dict[str, dict[bytes, bytes]]
-"""Resource -> key -> ``<resourceVersion> <JSON>``."""
+"""Resource -> key -> ``<resourceVersion> <text>``."""
 
 
 def read_objects(

@@ -11,6 +11,7 @@ from schedviz.store.archive import pairs
 from schedviz.store.codec import Entries
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
+from schedviz.store.object_text import json_size
 from simulator.api import Change
 from simulator.kernel.parts import in_parts
 from simulator.trace import Bound
@@ -66,7 +67,7 @@ def test_the_log_is_bounded_in_bytes(sandbox: Sandbox, store: Store, monkeypatch
     for start in range(0, 40, 4):
         sandbox.commit(Commit([create(f"p{start + i}", text="x" * 100 * start) for i in range(4)]))
         log = cast("Entries", store.redis.xrange(keys.log))
-        stored = sum(len(fields[b"object"]) for _, fields in log)
+        stored = sum(json_size(fields[b"object"]) for _, fields in log)
         counted = cast("bytes", store.redis.hget(keys.state, "log_bytes"))
         assert stored == int(counted) <= 10_000
     assert len(sandbox.events(38)) == 2

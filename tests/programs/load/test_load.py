@@ -77,7 +77,7 @@ def test_memory_above_its_bound_or_that_grows_in_a_long_run_is_a_fault() -> None
         return [start] * 4 + [{**start, "server": server, "worker-1": worker, "Redis": redis}]
 
     assert memory_faults(curve(104, 104, 31), 1, 1800) == []
-    assert memory_faults(curve(100, 120, 60), 1, 60) == ["Redis has 60 MB, above its bound of 38 MB"]
+    assert memory_faults(curve(100, 120, 60), 1, 60) == ["Redis has 60 MB, above its bound of 32 MB"]
     grown = "grew from {} to {} MB in the second half"
     expected = [f"server {grown.format(100, 150)}", f"Redis {grown.format(30, 40)}"]
     assert memory_faults(curve(150, 100, 40), 2, 1800) == expected

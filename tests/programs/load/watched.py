@@ -23,7 +23,7 @@ QUARTERS: Final = 4
 LONG_SECONDS: Final = 1800.0
 FLAT: Final = 1.05
 """In a run of LONG_SECONDS the memory at the end is at most so many times that at its half."""
-MEGABYTES: Final = {"server": (160.0, 4.0), "worker": (130.0, 2.0), "Redis": (20.0, 18.0)}
+MEGABYTES: Final = {"server": (160.0, 4.0), "worker": (130.0, 2.0), "Redis": (20.0, 12.0)}
 """The bound of the memory of each process, and of each sandbox in it (docs/OPERATIONS.md, Memory)."""
 
 Curve = list[dict[str, float]]
