@@ -4,8 +4,8 @@ import { isClockLate, startClock, stopClock } from "./clock.js";
 import { BEAT } from "./frames.js";
 import { leaveForRoom } from "./room_home.js";
 
-const SILENCE_MS = 5000; // the server sends something at least every two seconds (schedviz/live/consumers.py)
 const CHECK_MS = 1000;
+const SILENT_CHECKS = 5; // the server sends something at least every two seconds (schedviz/live/consumers.py)
 const ASK_AGAIN_MS = 3000;
 
 const tag = document.getElementById("connection");
@@ -13,6 +13,7 @@ const notice = document.getElementById("away");
 const gone = document.getElementById("gone");
 
 let lastMessage = Date.now(); // the time of the last message of the server
+let silent = 0; // the checks since then
 let state = "";
 
 function setState(next) {
@@ -86,14 +87,12 @@ gone.addEventListener("close", () => gone.showModal());
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
   lastMessage = Date.now();
+  silent = 0;
   if (event.detail.message === BEAT && state === "lost") setReached();
 });
 
-// A browser may deliver what was sent to a hidden tab late.
-document.addEventListener("visibilitychange", () => {
-  lastMessage = Date.now();
-});
-
+// Checks are counted, not seconds: a page that was busy for long, or asleep, takes the messages of that time after a check.
 setInterval(() => {
-  if ((state === "live" || state === "halted") && Date.now() - lastMessage > SILENCE_MS) setState("lost");
+  silent += 1;
+  if ((state === "live" || state === "halted") && silent > SILENT_CHECKS) setState("lost");
 }, CHECK_MS);

@@ -73,6 +73,31 @@ def test_a_page_without_its_server_stops_its_clock_keeps_its_layout_and_reconnec
     server.stop()
 
 
+CHECKS = """
+  window.checks = [];
+  const every = setInterval;
+  window.setInterval = (run, ms) => { if (ms === 1000) checks.push(run); return every(run, ms); };
+"""
+AFTER_CHECKS = """(count) => {
+  document.dispatchEvent(new CustomEvent("htmx:wsBeforeMessage", { detail: { message: "beat" } }));
+  const now = Date.now;
+  Date.now = () => now() + 60_000;
+  for (let each = 0; each < count; each++) for (const check of checks) check();
+  Date.now = now;
+  return document.getElementById("connection").textContent.trim();
+}"""
+"""A beat has come. So many checks, a minute later, until the next message."""
+
+
+def test_a_page_that_was_busy_for_a_minute_is_not_disconnected(screen: Page, live: Open) -> None:
+    """It takes the messages of that time after the check that was due."""
+    screen.add_init_script(CHECKS)
+    live(node("node-1"))
+    assert screen.evaluate(AFTER_CHECKS, 1) == "live"
+    assert screen.evaluate(AFTER_CHECKS, 6) == NOT_LIVE
+    expect(screen.locator("#connection")).to_have_text("live")
+
+
 @pytest.mark.long
 def test_the_page_notices_an_open_stream_on_which_nothing_arrives(
     browser: Browser, stack: str, store: Store, sandbox_name: str

@@ -26,8 +26,9 @@ KILOBYTES: Final = 90
 PAINT_MS: Final = 300
 SCENARIO: Final = "online-vs-offline"
 
-
-PAINT = "performance.getEntriesByName('first-contentful-paint')"
+CONNECTED: Final = "#connection.ok"
+"""The state of a live page that gets frames: "live", or "catching up" where the machine is slow."""
+PAINT: Final = "performance.getEntriesByName('first-contentful-paint')"
 
 
 class Arrival(NamedTuple):
@@ -76,13 +77,13 @@ class Wire:
 
 
 def arrive(page: Page, path: str) -> tuple[Arrival, list[str]]:
-    """Open a page in a context that has opened none yet, and wait until it is complete (a live page: live).
-    Returns what it cost, and the URLs. A live page goes on to ask whether something has changed, which is no
-    part of that: the more, the slower the machine is."""
+    """Open a page in a context that has opened none yet, and wait until it is complete (a live page:
+    connected). Returns what it cost, and the URLs. A live page goes on to ask whether something has changed,
+    which is no part of that: the more, the slower the machine is."""
     wire = Wire(page)
     page.goto(path, wait_until="load")
     if path.startswith("/s/"):
-        expect(page.locator("#connection")).to_have_text("live")
+        expect(page.locator(CONNECTED)).to_be_visible()
     # The favicon is asked for after the page is loaded.
     eventually(lambda: page.evaluate("true") and any("favicon" in url for url in wire.urls), "the favicon")
     opened, urls = set(wire.under_way), _without_repeated(wire.urls)
@@ -131,7 +132,7 @@ def start(browser: Browser, url: str) -> str:
     page = open_page(browser, url)
     page.goto("/")
     page.locator(f'form:has([name=scenario][value="{SCENARIO}"]) button').first.click()
-    expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator(CONNECTED)).to_be_visible()
     path = page.url.removeprefix(url)
     page.context.close()
     return path

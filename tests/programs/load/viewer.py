@@ -111,7 +111,7 @@ class Viewer:
                     await self._changed.wait()
 
     async def _run(self) -> None:
-        url = f"{self.site.socket_origin}/s/{self.sandbox}/live/?lang=en&group=&q="
+        url = f"{self.site.socket_origin}/s/{self.sandbox}/live/?lang=en&group=&q=&shown=1"
         while True:
             try:
                 async with connect(
@@ -122,9 +122,11 @@ class Viewer:
                     open_timeout=PATIENCE,
                     proxy=None,
                 ) as socket:
-                    self._attempt = 0
+                    self._attempt = shown = 0
                     while self.take(await socket.recv(decode=False)):
-                        pass
+                        if self._last != shown:
+                            shown = self._last
+                            await socket.send(f'{{"shown": {shown}}}')
                 self._last = 0
                 continue
             except ConnectionClosed as closed:
