@@ -42,6 +42,11 @@ SAMPLED: Final = gettext_noop(
     "(percentageOfNodesToScore)."
 )
 NOMINATED: Final = gettext_noop("The pod is nominated to %(best)s, which passes the filters.")
+OTHER_PLACEMENT: Final = "the model chooses another placement for the group"
+IN_OTHER_PLACEMENT: Final = gettext_noop(
+    "The model chooses another placement for the pod group, in which the pod gets %(best)s."
+)
+NO_PLACEMENT: Final = "the node is in no placement of the group"
 REJECTED: Final = gettext_noop("%(plugin)s rejects %(node)s: %(reason)s.")
 CANNOT_BE: Final = gettext_noop("The model cannot choose %(node)s: %(reason)s.")
 CHOOSES: Final = gettext_noop("The model chooses %(best)s.")
@@ -58,6 +63,11 @@ SAME_WITH_OTHER_NODES: Final = gettext_noop(
 FAILED_LATER: Final = gettext_noop("The scheduler had found a node, and failed after that.")
 
 UNKNOWN_PREEMPTOR: Final = gettext_noop("It is not known for which pod.")
+FOR_GROUP: Final = "for the whole pod group"
+EVICTS_FOR_GROUP: Final = gettext_noop("The model evicts it for the whole pod group, too.")
+EVICTS_OTHERS_FOR_GROUP: Final = gettext_noop(
+    "The model evicts other pods for the whole pod group, and not this one."
+)
 NO_CANDIDATE: Final = gettext_noop("%(node)s is no candidate for %(preemptor)s: %(reason)s.")
 NEEDS_NO_VICTIM: Final = gettext_noop("%(preemptor)s fits on %(best)s without evictions.")
 CAN_STAY: Final = gettext_noop("The model evicts other pods from %(node)s, and not this one.")
@@ -83,12 +93,12 @@ UNKNOWN_POD_GROUP: Final = gettext_noop("Its PodGroup is not known, so the cycle
 OLDER: Final = gettext_noop("In the state of %(time)s before (resourceVersion below %(version)s).")
 ASSUMED: Final = gettext_noop("Pods count that were bound later: %(pods)s.")
 UNDONE: Final = gettext_noop("Pods do not count that were bound shortly before: %(pods)s.")
-UNKNOWN_FAILURES: Final = {
+UNKNOWN_REASONS: Final = {
     CUT_OFF: WAS_CUT_OFF,
     NOT_TRIED: GROUP_NOT_TRIED,
     NO_POD_GROUP: UNKNOWN_POD_GROUP,
 }
-"""The sentences for messages that are not judged, by their reasons."""
+"""The sentences for decisions that are not judged, by their reasons."""
 JUDGED_AS: Final = gettext_noop("Judged by the rules of %(version)s, the nearest version that is modelled.")
 
 
@@ -143,6 +153,8 @@ def _of_binding(event: BindingJudged, figure: str) -> Iterator[Sentence]:
             yield BEST if event.equal else ONLY_NODE, values
         case "tie":
             yield ONE_OF_THE_BEST, values
+        case "differs" if event.reason == OTHER_PLACEMENT:
+            yield IN_OTHER_PLACEMENT, values
         case "differs" | "sampled":
             yield FIGURES if event.scores else NOMINATED, values
             if event.verdict == "sampled":
@@ -151,7 +163,7 @@ def _of_binding(event: BindingJudged, figure: str) -> Iterator[Sentence]:
             yield REJECTED if event.plugin else CANNOT_BE, values
             yield CHOOSES if event.best else FITS_NOWHERE, values
         case "unknown":
-            yield WAS_CUT_OFF, values
+            yield UNKNOWN_REASONS.get(event.reason, WAS_CUT_OFF), values
         case _:
             yield NO_PROFILE if event.reason == event.scheduler else CREATED_BOUND, values
 
@@ -164,7 +176,7 @@ def _of_failure(event: FailureJudged) -> Iterator[Sentence]:
         case "tie":
             yield SAME_WITH_OTHER_NODES, values
         case "unknown":
-            yield UNKNOWN_FAILURES.get(event.model, FAILED_LATER), values
+            yield UNKNOWN_REASONS.get(event.model, FAILED_LATER), values
         case "not this scheduler":
             yield NO_PROFILE, values
         case _:
@@ -187,8 +199,14 @@ def _of_preemption(event: PreemptionJudged, candidate: str) -> Iterator[Sentence
     }
     match event.verdict:
         case "unknown":
-            yield WAS_CUT_OFF if event.reason == CUT_OFF else UNKNOWN_PREEMPTOR, values
+            yield UNKNOWN_REASONS.get(event.reason, UNKNOWN_PREEMPTOR), values
             return
+        case "agrees" if event.reason == FOR_GROUP:
+            yield EVICTS_FOR_GROUP, values
+        case "tie" if event.reason == FOR_GROUP:
+            yield SAME_WITH_OTHER_NODES, values
+        case "differs" if event.reason == FOR_GROUP:
+            yield EVICTS_OTHERS_FOR_GROUP, values
         case "not this scheduler":
             yield NO_PROFILE, values
             return

@@ -85,6 +85,8 @@ class GroupResult:
     status: Status | None = None
     waiting_on_preemption: bool = False
     placement: Placement | None = None
+    equal_placements: Sequence[str] = ()
+    """The names of the placements with the highest score, where several were possible."""
     victims: list[Pod] = field(default_factory=list)
     """Those of the preemption for the group."""
 

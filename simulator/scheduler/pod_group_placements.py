@@ -4,8 +4,10 @@ findBestPlacement in pkg/scheduler/schedule_one_podgroup.go, v1.36)."""
 from collections.abc import Sequence
 
 from simulator import trace
+from simulator.cluster.cluster import Cluster
 from simulator.framework.cycle_state import draw
 from simulator.framework.placement import Placement, PlacementAssignments
+from simulator.framework.runtime import Framework
 from simulator.framework.status import Status, error, unschedulable
 from simulator.kernel.requests import Steps
 from simulator.objects.pod_group import PodGroup
@@ -21,7 +23,7 @@ def try_placements(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupRe
     if group is None:
         name = cycle.key.partition("/")[2]
         return GroupResult(status=error(f'podgroup.scheduling.k8s.io "{name}" not found'))
-    placements = _generate(cycle, group)
+    placements = generate_placements(cycle.scheduler.cache.cluster, cycle.framework, group)
     if isinstance(placements, Status):
         return GroupResult(status=placements)
     results: list[GroupResult] = []
@@ -50,11 +52,12 @@ def _keep(cycle: GroupCycle, result: GroupResult, *, kept: bool) -> GroupResult:
     return result
 
 
-def _generate(cycle: GroupCycle, group: PodGroup) -> Sequence[Placement] | Status:
+def generate_placements(
+    cluster: Cluster, framework: Framework, group: PodGroup
+) -> Sequence[Placement] | Status:
     """Run the plugins, each on what the one before it left (RunPlacementGeneratePlugins)."""
-    cluster = cycle.scheduler.cache.cluster
     placements: Sequence[Placement] = [Placement("", cluster.order(), whole=True)]
-    for plugin in cycle.framework.placement_generate_plugins:
+    for plugin in framework.placement_generate_plugins:
         divided: list[Placement] = []
         for parent in placements:
             found = plugin.generate_placements(cluster, group, parent)
@@ -106,4 +109,6 @@ def _best(cycle: GroupCycle, group: PodGroup, results: Sequence[GroupResult], *,
                 tied=len(tied),
             )
         )
-    return results[chosen]
+    best = results[chosen]
+    best.equal_placements = [each.placement.name for i in tied if (each := results[i]).placement is not None]
+    return best

@@ -39,17 +39,23 @@ class BindingFinding(NamedTuple):
 
 
 def judge_binding(
-    scheduler: JudgedScheduler, situation: Situation, node: str, *, samples: bool
+    scheduler: JudgedScheduler,
+    situation: Situation,
+    node: str,
+    *,
+    samples: bool,
+    placement: Rows | None = None,
 ) -> BindingFinding:
     """Return the verdict on a binding of the situation's pod. ``samples``: whether samples of the nodes are
-    tried, each of which takes an attempt."""
+    tried, each of which takes an attempt; ``placement``: the rows of the nodes among which its group is
+    placed, None = all."""
     pod, framework = situation.pod, situation.framework
     if framework is None:
         return BindingFinding("not this scheduler", reason=pod.scheduler_name)
     gate = framework.run_pre_enqueue(pod)
     if gate is not None:
         return BindingFinding("impossible", plugin=gate.plugin, reason=gate.message)
-    made = run_attempt(situation, framework)
+    made = run_attempt(situation, framework, placement=placement)
     cluster = situation.cluster
     best = "" if made.selected is None else cluster.node(made.selected).name
     row = cluster.rows.get(node)
@@ -75,16 +81,26 @@ def judge_binding(
         equal,
     )
     sampling = scheduler.sampling[pod.scheduler_name]
-    sample = _find_sample(sampling, situation, made, row) if samples else None
+    sample = _find_sample(sampling, situation, made, row) if samples and placement is None else None
     if sample is not None:
         first, looked_at = sample
         return found._replace(verdict="sampled", first=first, looked_at=looked_at)
     return found
 
 
-def run_attempt(situation: Situation, framework: Framework, start: int = 0) -> Attempt:
-    """Return the model's attempt. ``start``: the index of the node at which the search begins."""
-    made = Attempt(framework, situation.cluster, situation.pod, situation.nominated, start_node_index=start)
+def run_attempt(
+    situation: Situation, framework: Framework, start: int = 0, *, placement: Rows | None = None
+) -> Attempt:
+    """Return the model's attempt. ``start``: the index of the node at which the search begins; ``placement``:
+    the rows of the nodes that are looked at, None = all."""
+    made = Attempt(
+        framework,
+        situation.cluster,
+        situation.pod,
+        situation.nominated,
+        start_node_index=start,
+        placement=placement,
+    )
     return made.complete()
 
 

@@ -5,21 +5,30 @@ The pods of a group are tried one after the other in one cycle, and one that fai
 message is then that of the group. So a message is judged by the cycle of the whole group."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from simulator.api import Micros
 from simulator.cluster.pod_group_state import find_pod_group
+from simulator.framework.runtime import Framework
+from simulator.framework.status import Status
 from simulator.objects.pod import Pod
 from simulator.objects.pod_group import PodGroup
 from simulator.scheduler.pod_group_algorithm import GroupResult, MemberResult
+from simulator.scheduler.pod_group_placements import generate_placements
 from simulator.scheduler.submit_podgroup import refusal_of
-from simulator.verdict_words import NO_POD_GROUP, NOT_TRIED
+from simulator.verdict_words import FOR_GROUP, NO_PLACEMENT, NO_POD_GROUP, NOT_TRIED, OTHER_PLACEMENT
+from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import FailureFinding, is_same_message
 from simulator.verdicts.followed_cluster import FollowedCluster
+from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.verdicts.preemptions import PreemptionFinding, judge_evicting_attempt
 from simulator.verdicts.states import Effort, TriedState
 from simulator.versions.feature_gates import GENERIC_WORKLOAD, TOPOLOGY_AWARE_SCHEDULING
 from simulator.what_if.gang import in_turn, preemption_work, try_group
 from simulator.what_if.situation import Situation
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 CHOICES_AT_MOST: Final = 6
 """Maximum number of choices between equal nodes that are tried: a message does not show where the pods before
@@ -42,6 +51,14 @@ class GroupCycle(NamedTuple):
     """Whether it could end otherwise, as there were several equal nodes."""
 
 
+class _Chosen(NamedTuple):
+    """The best placements of a group in a state."""
+
+    placements: Sequence[str]
+    node: str = ""
+    """That of the pod that is judged."""
+
+
 class GroupCycles:
     """Runs the cycles of groups, and follows the turns of their pods."""
 
@@ -52,6 +69,7 @@ class GroupCycles:
         """The pods of each group in the order in which the scheduler's acts showed them first: that of their
         turns, which stays the same in later cycles."""
         self._cycles: dict[tuple[object, ...], GroupCycle] = {}
+        self._chosen: dict[tuple[object, ...], _Chosen] = {}
 
     def acted(self, pod: Pod) -> None:
         """Note that the scheduler bound or rejected a pod."""
@@ -96,6 +114,84 @@ class GroupCycles:
                 if not cycle.has_ties:
                     break
         return first or FailureFinding("unknown", NOT_TRIED)
+
+    def judge_preemption(
+        self, situation: Situation, node: str, victim: str, *, scheduler: JudgedScheduler, now: Micros
+    ) -> PreemptionFinding:
+        """Return the verdict on the eviction of ``victim`` from ``node``: for the situation's pod in the
+        cycle of its group, or for the whole group (WorkloadAwarePreemption)."""
+        first: PreemptionFinding | None = None
+        group = find_pod_group(situation.cluster, situation.pod.pod_group)
+        if group is None:
+            return PreemptionFinding("unknown", reason=NO_POD_GROUP)
+        for members in self._orders(situation):
+            for choice in range(CHOICES_AT_MOST):
+                result = self._try(situation, members, choice, group=group, now=now)
+                if result is None:
+                    return first or PreemptionFinding("unknown", reason=NOT_TRIED)
+                found = _judge_victim(scheduler, situation.pod.key, result, node, victim)
+                if found.fits:
+                    return found._replace(verdict="tie") if choice and found.verdict == "agrees" else found
+                first = first or found
+                if not any(map(_has_ties, result.members)):
+                    break
+        return first or PreemptionFinding("unknown", reason=NOT_TRIED)
+
+    def judge_placed_binding(
+        self,
+        situation: Situation,
+        node: str,
+        *,
+        scheduler: JudgedScheduler,
+        state: TriedState,
+        now: Micros,
+    ) -> BindingFinding | None:
+        """Return the verdict on a binding of the situation's pod among the nodes among which its group is
+        placed; None if its group may be on all nodes."""
+        cluster, framework = situation.cluster, situation.framework
+        group = find_pod_group(cluster, situation.pod.pod_group)
+        if framework is None or group is None or not _is_divided(framework, group):
+            return None
+        placements = generate_placements(cluster, framework, group)
+        if isinstance(placements, Status):
+            return BindingFinding("impossible", plugin=placements.plugin, reason=placements.message)
+        row = cluster.rows.get(node)
+        placement = next((each for each in placements if row is not None and row in each.rows), None)
+        if placement is None:
+            return BindingFinding("impossible", reason=NO_PLACEMENT)
+        found = judge_binding(scheduler, situation, node, samples=False, placement=placement.rows)
+        same = group.key, self._known.newest_before(state.version), state.undone
+        if not self._assumes_others(state, group.key):
+            one = [placements[0].name] if len(placements) == 1 else None
+            best = _Chosen(one) if one else self._choose(situation, group, placement.name, now)
+            if best is None:
+                return BindingFinding("unknown", reason=NOT_TRIED)
+            _keep(self._chosen, same, best)
+        # Pods of the group that are assumed would keep it where they are.
+        best = self._chosen.get(same, _Chosen(()))
+        if found.fits and placement.name not in best.placements:
+            return BindingFinding("differs", best.node, reason=OTHER_PLACEMENT)
+        return found._replace(verdict="tie") if found.fits and len(best.placements) > 1 else found
+
+    def _assumes_others(self, state: TriedState, group: str) -> bool:
+        pods = (self._known.pods.get(key) for key, _ in state.assumed)
+        return any(pod is not None and pod.pod_group == group for pod in pods)
+
+    def _choose(self, situation: Situation, group: PodGroup, placement: str, now: Micros) -> "_Chosen | None":
+        """Return the best placements of a group, by an order of its pods in which ``placement`` is one of
+        them, if there is one; None if it would take too long."""
+        first: _Chosen | None = None
+        for members in self._orders(situation):
+            result = self._try(situation, members, 0, group=group, now=now, preempts=False)
+            if result is None:
+                break
+            names = [result.placement.name] if result.placement and result.verdict == "scheduled" else []
+            nodes = {each.info.pod.key: each.node for each in result.members}
+            found = _Chosen(result.equal_placements or names, nodes.get(situation.pod.key, ""))
+            if placement in found.placements:
+                return found
+            first = first or found
+        return first
 
     def _orders(self, situation: Situation) -> Iterator[list[Pod]]:
         """Yield the pods of the group's cycle in the orders in which they may have been tried, the most
@@ -143,27 +239,64 @@ class GroupCycles:
         found = self._cycles.get(same)
         if found is not None:
             return found
-        cluster, framework = situation.cluster, situation.framework
-        assert framework is not None, "its pods are tried"
-        parts = 1
-        if group.topology_key and framework.features.enabled(TOPOLOGY_AWARE_SCHEDULING):
-            parts = max(1, len(cluster.label(group.topology_key).values))
-        if preemption_work(cluster, members) > PREEMPTION_WORK_AT_MOST or not self._effort.spend(
-            cluster.node_count, now, attempts=len(members), parts=parts
-        ):
+        result = self._try(situation, members, choice, group=group, now=now)
+        if result is None:
             return None
-        situation.seed = choice
-        result, _ = try_group(situation, group, members, preempts=True)
         tried = {each.info.pod.key: each for each in result.members}
         found = GroupCycle(
             {pod.key: _message(result, tried.get(pod.key)) for pod in members},
             {each.info.pod.key: each.node for each in result.members if each.placed},
-            parts > 1 or any(map(_has_ties, result.members)),
+            len(result.equal_placements) > 1 or any(map(_has_ties, result.members)),
         )
-        self._cycles[same] = found
-        if len(self._cycles) > CYCLES_AT_MOST:
-            del self._cycles[next(iter(self._cycles))]
+        _keep(self._cycles, same, found)
         return found
+
+    def _try(
+        self,
+        situation: Situation,
+        members: Sequence[Pod],
+        choice: int,
+        *,
+        group: PodGroup,
+        now: Micros,
+        preempts: bool = True,
+    ) -> GroupResult | None:
+        """Run the cycle of a group; None if it would take too long."""
+        cluster, framework = situation.cluster, situation.framework
+        assert framework is not None, "its pods are tried"
+        parts = len(cluster.label(group.topology_key).values) if _is_divided(framework, group) else 1
+        if preempts and preemption_work(cluster, members) > PREEMPTION_WORK_AT_MOST:
+            return None
+        if not self._effort.spend(cluster.node_count, now, attempts=len(members), parts=max(1, parts)):
+            return None
+        situation.seed = choice
+        return try_group(situation, group, members, preempts=preempts)[0]
+
+
+def _keep(results: dict[K, V], key: K, result: V) -> None:
+    """Keep a result, and forget the oldest if there are too many."""
+    results[key] = result
+    if len(results) > CYCLES_AT_MOST:
+        del results[next(iter(results))]
+
+
+def _is_divided(framework: Framework, group: PodGroup) -> bool:
+    """Whether a group is tried in the parts of the cluster that its topology constraint names."""
+    return bool(group.topology_key) and framework.features.enabled(TOPOLOGY_AWARE_SCHEDULING)
+
+
+def _judge_victim(
+    scheduler: JudgedScheduler, preemptor: str, result: GroupResult, node: str, victim: str
+) -> PreemptionFinding:
+    """Return the verdict on an eviction by the result of the cycle of the preemptor's group."""
+    if victim in [pod.key for pod in result.victims]:
+        return PreemptionFinding("agrees", reason=FOR_GROUP)
+    if result.victims:
+        return PreemptionFinding("differs", reason=FOR_GROUP)
+    member = next((each for each in result.members if each.info.pod.key == preemptor), None)
+    if member is None or member.attempt is None:
+        return PreemptionFinding("impossible", reason=result.status.message if result.status else "")
+    return judge_evicting_attempt(scheduler, member.attempt, node, victim)
 
 
 def _message(result: GroupResult, member: MemberResult | None) -> str:

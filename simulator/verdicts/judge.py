@@ -6,6 +6,7 @@ What the scheduler did is read from its writes and Events as in a sandbox
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -52,6 +53,10 @@ from simulator.what_if.situation import Situation
 
 FAILED: Final = FAILED_SCHEDULING.reason
 DECIDED: Final = ("agrees", "tie", "sampled")
+
+
+GROUP_CYCLES_AT_MOST: Final = 4
+"""Maximum number of the last cycles of a group in whose states a decision is tried first."""
 
 
 class _Reserved(NamedTuple):
@@ -313,6 +318,12 @@ class Judge:
         search = self._search(pod, version, pre_bind_writes(self.known, pod))
 
         def attempt(situation: Situation) -> BindingFinding:
+            if self._groups.tries(pod):
+                placed = self._groups.judge_placed_binding(
+                    situation, node, scheduler=self.scheduler, state=search.trying, now=self.now
+                )
+                if placed is not None:
+                    return placed
             return judge_binding(self.scheduler, situation, node, samples=not search.has_begun)
 
         def judge(last: bool) -> BindingJudged | None:
@@ -346,7 +357,7 @@ class Judge:
         self, pod: Pod, scheduler: str, message: str, version: int
     ) -> Callable[[bool], FailureJudged | None]:
         in_group = self._groups.tries(pod) and not IN_BINDING.match(message)
-        own = group_writes(self.known, pod, version) if in_group else ()
+        own = self._group_writes(pod, version) if in_group else ()
         search = self._search(pod, version, own)
 
         def attempt(situation: Situation) -> FailureFinding:
@@ -411,9 +422,12 @@ class Judge:
                 named, uid = self._victims.name(pod.uid) or named, pod.uid
             search = searches.get(pod.key)
             if search is None:
-                search = searches[pod.key] = self._search(pod, version, nominations(self.known, pod))
+                own = nominations(self.known, pod)
+                if self._groups.tries(pod):
+                    own = self._group_writes(pod, version)
+                search = searches[pod.key] = self._search(pod, version, own)
             found = search.conclude(
-                lambda situation: judge_preemption(self.scheduler, situation, act.node, victim.key),
+                lambda situation: self._evicted(situation, act.node, victim.key),
                 self.now,
                 PreemptionFinding("unknown", reason=CUT_OFF),
                 last=last,
@@ -421,3 +435,13 @@ class Judge:
             return found and judged(*found, named, uid)
 
         return judge
+
+    def _evicted(self, situation: Situation, node: str, victim: str) -> PreemptionFinding:
+        if self._groups.tries(situation.pod):
+            return self._groups.judge_preemption(
+                situation, node, victim, scheduler=self.scheduler, now=self.now
+            )
+        return judge_preemption(self.scheduler, situation, node, victim)
+
+    def _group_writes(self, pod: Pod, version: int) -> list[PastChange]:
+        return [*islice(group_writes(self.known, pod, version), GROUP_CYCLES_AT_MOST)]

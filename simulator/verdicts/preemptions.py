@@ -8,6 +8,7 @@ from simulator.decision import Candidate
 from simulator.framework.runtime import Framework
 from simulator.objects.events import PREEMPTED_BY
 from simulator.plugins.default_preemption import DefaultPreemption
+from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message, preemption
 from simulator.trace.verdicts import NODES_AT_MOST, JudgedCandidate, Verdict
 from simulator.verdicts.bindings import run_attempt
@@ -40,9 +41,15 @@ def judge_preemption(
     framework = situation.framework
     if framework is None:
         return PreemptionFinding("not this scheduler", reason=situation.pod.scheduler_name)
-    made = run_attempt(situation, framework)
+    return judge_evicting_attempt(scheduler, run_attempt(situation, framework), node, victim)
+
+
+def judge_evicting_attempt(
+    scheduler: JudgedScheduler, made: Attempt, node: str, victim: str
+) -> PreemptionFinding:
+    """The same, of the model's attempt."""
     if made.selected is not None:
-        return PreemptionFinding("impossible", best=situation.cluster.node(made.selected).name)
+        return PreemptionFinding("impossible", best=made.cluster.node(made.selected).name)
     found = preemption(made)
     if found is None or not found.candidates:
         reason = (found.ineligible_reason or found.message) if found else message(made)
@@ -68,7 +75,7 @@ def judge_preemption(
         return listed._replace(reason=f"{victim} could stay on {node}")
     if node in found.tied:
         return listed._replace(verdict="tie" if len(found.tied) > 1 else "agrees")
-    enough = candidates_to_find(scheduler.sampling[situation.pod.scheduler_name], len(found.candidates))
+    enough = candidates_to_find(scheduler.sampling[made.pod.scheduler_name], len(found.candidates))
     if _wins_in_a_sample(found.candidates, theirs, enough):
         return listed._replace(verdict="sampled")
     return listed

@@ -277,21 +277,26 @@ def _combinations(pods: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
         yield from map(dict, combinations(pods, count))
 
 
-def group_writes(known: FollowedCluster, pod: Pod, version: int) -> list[PastChange]:
-    """Return the first of the changes just before a version by which the cycle of the pod's group bound or
-    nominated its pods; an empty list if there is none."""
-    first: list[PastChange] = []
-    seen = {pod.key}
+def group_writes(known: FollowedCluster, pod: Pod, version: int) -> Iterator[PastChange]:
+    """Yield the first change of each cycle of the pod's group before a version, as far as the cycle bound or
+    nominated its pods: changes of different pods of the group, without others in between. The last cycle
+    first."""
+    first: PastChange | None = None
+    seen: set[str] = set()
     for change in reversed(known.history):
         if change.version >= version:
             continue
         before, after = change.before, change.after
-        of_group = before is not None and after is not None and group_key_of(after) == pod.pod_group
-        if change.resource != PODS.id or not of_group or change.key in seen:
-            break
-        seen.add(change.key)
-        first = [change]
-    return first
+        of_group = change.resource == PODS.id and before is not None and after is not None
+        of_group = of_group and group_key_of(after or {}) == pod.pod_group
+        if first is not None and (not of_group or change.key in seen):
+            yield first
+            first, seen = None, set()
+        if of_group:
+            first = change
+            seen.add(change.key)
+    if first is not None:
+        yield first
 
 
 def nominations(known: FollowedCluster, pod: Pod) -> list[PastChange]:

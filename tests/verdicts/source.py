@@ -19,7 +19,7 @@ from simulator.objects.metadata import key_of
 from simulator.trace import BindingJudged, Event, FailureJudged, PreemptionJudged
 from simulator.verdicts.judge import Judge
 from simulator.verdicts.judged_scheduler import JudgedScheduler
-from simulator.versions.feature_gates import GANG_GATES
+from simulator.versions.feature_gates import GANG_GATES, POD_GROUP_GATES
 from simulator.versions.features import DEFAULT_FEATURES, Features
 from simulator.versions.kubernetes_version import V1_36
 from tests.histories import devices, manifests, pods
@@ -33,6 +33,7 @@ GANGS = Theme(
     {"pods": 4, "pod_group": 8, "node": 1, "node_changes": 1, "pod_goes": 4, "time": 8},
 )
 GANG_FEATURES = Features(V1_36, dict.fromkeys(GANG_GATES, True))
+ALL_GROUP_FEATURES = Features(V1_36, dict.fromkeys(POD_GROUP_GATES, True))
 
 
 class Source:
@@ -173,6 +174,11 @@ class RandomChanges:
             each["spec"]["schedulingGroup"] = {"podGroupName": name}
         early = self.random.choice((0, 0, 0, 1))
         made["spec"] = {"schedulingPolicy": policy}
+        # What follows is dropped where its gate is off.
+        if self.random.random() < 0.4:
+            made["spec"]["schedulingConstraints"] = {"topology": [{"key": manifests.ZONE}]}
+        if self.random.random() < 0.4:
+            made["spec"]["disruptionMode"] = "PodGroup"
         self.sandbox.create([*members[:early], made, *members[early:]])
 
     def _node(self) -> None:

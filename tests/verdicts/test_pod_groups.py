@@ -8,13 +8,16 @@ from msgspec.structs import replace
 from simulator.api import SECOND, Manifest, WatchEvent
 from simulator.memory_sandbox import SandboxOptions
 from simulator.objects.conditions import condition, with_condition
-from simulator.trace import BindingJudged, FailureJudged
+from simulator.trace import BindingJudged, FailureJudged, PreemptionJudged
+from simulator.verdict_words import in_english
+from simulator.versions.features import Features
 from tests.amounts import WHOLE
 from tests.simulator.test_pod_groups import group
-from tests.verdicts.source import GANG_FEATURES, RandomSource, Source, as_a_mirror_reads
+from tests.verdicts.source import ALL_GROUP_FEATURES, GANG_FEATURES, RandomSource, Source, as_a_mirror_reads
 from tests.verdicts.stream import bare, node, pod
 from tests.verdicts.test_random_decisions import check
 
+PRIORITY_CLASS: Manifest = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
 WAITING = (
     "pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more plugins "
     "asked to wait and no plugin rejected pod"
@@ -31,8 +34,8 @@ def gangs(order: Callable[[list[WatchEvent]], list[WatchEvent]] = list) -> Sourc
     return source
 
 
-def bare_member(name: str) -> Manifest:
-    spec = {**pod(name, "2")["spec"], "schedulingGroup": {"podGroupName": "train"}}
+def bare_member(name: str, cpu: str = "2") -> Manifest:
+    spec = {**pod(name, cpu)["spec"], "schedulingGroup": {"podGroupName": "train"}}
     return {**bare(pod(name)), "spec": spec}
 
 
@@ -66,13 +69,66 @@ def test_another_message_differs() -> None:
     assert [(each.verdict, each.model) for each in found] == [("differs", WAITING)] * 2
 
 
+RACKS = (("a1", "4", "a"), ("b1", "2", "b"), ("c1", "1", "c"))
+
+
+def placed(order: Callable[[list[WatchEvent]], list[WatchEvent]] = list) -> list[BindingJudged]:
+    """The verdicts on the pods of a group that is bound in the rack of which it takes most."""
+    nodes = [node(name, cpu, metadata={"name": name, "labels": {"rack": rack}}) for name, cpu, rack in RACKS]
+    source = Source(SandboxOptions("racks", nodes, features=ALL_GROUP_FEATURES, pace=SECOND), order=order)
+    racks = {"topology": [{"key": "rack"}]}
+    pods = [bare_member(f"train-{i}", "1") for i in range(2)]
+    source.sandbox.create([group("train", 2, schedulingConstraints=racks), *pods])
+    source.run(3)
+    return [each for each in source.verdicts if isinstance(each, BindingJudged)]
+
+
+def test_a_group_is_bound_in_its_best_placement() -> None:
+    assert [(each.node, each.verdict) for each in placed()] == [("b1", "agrees")] * 2
+
+
+def test_a_binding_in_another_placement_differs() -> None:
+    def elsewhere(events: list[WatchEvent]) -> list[WatchEvent]:
+        return [
+            replace(each, object={**each.object, "spec": {**each.object["spec"], "nodeName": "a1"}})
+            if each.resource == "pods" and each.object["spec"].get("nodeName")
+            else each
+            for each in events
+        ]
+
+    second, first = placed(elsewhere)  # the verdict on the first one waits
+    assert (first.node, first.verdict, first.best) == ("a1", "differs", "b1")
+    assert in_english(first) == (
+        "The model chooses another placement for the pod group, in which the pod gets b1."
+    )
+    assert second.verdict == "agrees", "it has to follow the first one"
+
+
+def test_the_victims_of_a_whole_group_are_judged_by_its_cycle() -> None:
+    options = SandboxOptions("victims", [node("n1"), node("n2")], features=ALL_GROUP_FEATURES, pace=SECOND)
+    source = Source(options)
+    urgent = {**PRIORITY_CLASS, "metadata": {"name": "urgent"}, "value": 100}
+    source.sandbox.create([urgent, *(bare(pod(f"web-{i}", "3")) for i in range(2))])
+    source.run(3)
+    members = [bare_member(f"train-{i}", "3") for i in range(2)]
+    for each in members:
+        each["spec"]["priorityClassName"] = "urgent"
+    source.sandbox.create([group("train", 2, priorityClassName="urgent"), *members])
+    source.run(40)
+    evicted = [each for each in source.verdicts if isinstance(each, PreemptionJudged)]
+    assert {each.pod for each in evicted} == {"default/web-0", "default/web-1"}
+    assert {(each.verdict, in_english(each)) for each in evicted} == {
+        ("agrees", "The model evicts it for the whole pod group, too.")
+    }
+    check(source)
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "order", [list, as_a_mirror_reads(GANG_FEATURES)], ids=["as it is", "as a mirror reads"]
-)
-def test_the_judge_agrees_with_the_model(order: Callable[[list[WatchEvent]], list[WatchEvent]]) -> None:
-    for number in range(12 if WHOLE else 3):
-        source = RandomSource("gangs", number, GANG_FEATURES, order=order)
+@pytest.mark.parametrize("features", [GANG_FEATURES, ALL_GROUP_FEATURES], ids=["gangs", "all gates"])
+def test_the_judge_agrees_with_the_model(features: Features) -> None:
+    """Of the objects it sees what a mirror keeps of them."""
+    for number in range(12 if WHOLE else 2):
+        source = RandomSource("gangs", number, features, order=as_a_mirror_reads(features))
         source.go_on(24 if WHOLE else 12)
         source.run(10)
         check(source)
