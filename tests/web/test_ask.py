@@ -10,7 +10,9 @@ from schedviz.jobs.asked_job import ASKED
 from schedviz.jobs.asked_work import asked_turns, begin_asked
 from schedviz.jobs.job_store import JobStore
 from schedviz.store import Meta, Sandbox, Store
+from schedviz.web.ask.result import present_table
 from simulator.api import Change
+from simulator.questions.tables import AnswerTable
 from tests.questions.clusters import make_node, make_pod, make_workload, settled
 from tests.web.asking import HTMX
 
@@ -140,3 +142,11 @@ def test_the_progress_is_asked_for_and_a_stopped_question_keeps_what_it_found(
     JobStore(store, ASKED).save(job)
     assert "HX-Refresh" in client.get(address, headers=HTMX).headers
     assert "Stopped before it began." in client.get(address).content.decode()
+
+
+def test_a_long_reason_is_below_the_row_of_its_pod() -> None:
+    why = "0/9 nodes are available: 9 Insufficient cpu. preemption: 0/9 nodes are available: 9 No victims."
+    table = AnswerTable("pods", ["pod", "why"], [["default/a", why], ["default/b", ""]])
+    assert [(len(row.cells), row.message) for row in present_table(table).rows] == [(1, why), (1, "")]
+    short = AnswerTable("pods", ["pod", "why"], [["default/a", "Insufficient cpu"]])
+    assert [(len(row.cells), row.message) for row in present_table(short).rows] == [(2, "")]

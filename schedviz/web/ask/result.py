@@ -19,6 +19,8 @@ NODE_COLUMNS: Final = ("node", "to")
 NUMBER_COLUMNS: Final = ("count", "nodes", "order", "pending", "pods", "priority", "run", "cost")
 MESSAGE_COLUMNS: Final = ("why", "reason")
 """Columns with texts of Kubernetes, which are in English."""
+CHARACTERS_OF_COLUMN: Final = 60
+"""Maximum number of characters of a text of Kubernetes in a column."""
 
 
 class Bar(NamedTuple):
@@ -70,12 +72,18 @@ class Cell(NamedTuple):
     """``n`` for a number, ``node``, ``en`` for a text of Kubernetes; "" = any other."""
 
 
+class Row(NamedTuple):
+    cells: list[Cell]
+    message: str
+    """A text of Kubernetes that is too long for a column, below the row; "" = there is none."""
+
+
 class TableView(NamedTuple):
     name: str
     title: str
     heads: list[tuple[str, bool]]
     """The title of each column, and whether it has numbers."""
-    rows: list[list[Cell]]
+    rows: list[Row]
     more: int
     """The number of rows that are not on the page."""
 
@@ -92,7 +100,7 @@ class AnswerView(NamedTuple):
 def present_answer(answer: Answer) -> AnswerView:
     changed = [node for node in answer.nodes if node.change or node.before != node.after]
     changed.sort(key=lambda node: (node.zone, node.node))
-    tables = [_table(table) for table in tables_of(answer) if table.name != ZONES]
+    tables = [present_table(table) for table in tables_of(answer) if table.name != ZONES]
     return AnswerView(
         sentences=[said(each) for each in answer.summary],
         notes=[said(each) for each in answer.notes],
@@ -137,18 +145,28 @@ def _bars(of: NodeUse | ZoneUse) -> Iterator[Bar]:
         yield Bar(resource, before, after, now, then, amount_text(resource, whole))
 
 
-def _table(table: AnswerTable) -> TableView:
+def present_table(table: AnswerTable) -> TableView:
     kinds = [_kind(column) for column in table.columns]
+    rows = table.rows[:ROWS_AT_MOST]
+    long = next(
+        (
+            index
+            for index, kind in enumerate(kinds)
+            if kind == "en" and any(len(row[index]) > CHARACTERS_OF_COLUMN for row in rows)
+        ),
+        None,
+    )
+    shown = [index for index in range(len(kinds)) if index != long]
     return TableView(
         table.name,
         gettext(words.ANSWER_TABLES[table.name]),
+        [(gettext(words.ANSWER_COLUMNS[table.columns[index]]), kinds[index] == "n") for index in shown],
         [
-            (gettext(words.ANSWER_COLUMNS[column]), kind == "n")
-            for column, kind in zip(table.columns, kinds, strict=True)
-        ],
-        [
-            [Cell(_shown(text), kind) for text, kind in zip(row, kinds, strict=True)]
-            for row in table.rows[:ROWS_AT_MOST]
+            Row(
+                [Cell(_shown(row[index]), kinds[index]) for index in shown],
+                "" if long is None else _shown(row[long]),
+            )
+            for row in rows
         ],
         max(len(table.rows) - ROWS_AT_MOST, 0),
     )
