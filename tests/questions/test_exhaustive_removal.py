@@ -1,13 +1,16 @@
 """Drains and removals of nodes in tiny clusters, compared with all placements that
 :mod:`tests.questions.exhaustive` finds."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from random import Random
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from simulator.api import Manifest
+from simulator.apiserver.resources import DISRUPTION_BUDGETS
 from simulator.objects.node import ZONE
 from simulator.questions.answer import AskedCluster
 from simulator.questions.drain import DrainAnswer, DrainParameters
@@ -127,6 +130,95 @@ def test_nodes_can_be_removed_whose_pods_have_other_nodes_in_all_ways(case: tupl
     alone = {(node.node,) for node in answer.tried if node.removable != "no"}
     assert {names for names in must if len(names) == 1} <= alone <= may
     assert max(map(len, must), default=0) <= answer.figure <= max(map(len, may), default=0)
+
+
+HEALTH: Final[list[Manifest]] = [
+    {"minAvailable": 1},
+    {"minAvailable": 2},
+    {"maxUnavailable": 1},
+    {"maxUnavailable": 2, "unhealthyPodEvictionPolicy": "IfHealthyBudget"},
+    {"minAvailable": 3, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
+]
+
+
+def with_sick(cluster: AskedCluster, sick: Sequence[str], allowed: int) -> AskedCluster:
+    """Return a cluster in which these pods are not ready, with the status of the budget that follows."""
+    pods = {}
+    for key, pod in cluster.objects["pods"].items():
+        conditions = [
+            {**each, "status": "False"} if key in sick and each["type"] == "Ready" else each
+            for each in pod["status"]["conditions"]
+        ]
+        pods[key] = {**pod, "status": {**pod["status"], "conditions": conditions}}
+    budgets = {
+        key: {
+            **each,
+            "status": {
+                **each["status"],
+                "currentHealthy": len(pods) - len(sick),
+                "disruptionsAllowed": allowed,
+            },
+        }
+        for key, each in cluster.objects[DISRUPTION_BUDGETS.id].items()
+    }
+    objects = {**cluster.objects, "pods": pods, DISRUPTION_BUDGETS.id: budgets}
+    return replace(cluster, objects=objects)
+
+
+@pytest.mark.parametrize("seed", long_but_first(range(10)))
+def test_unhealthy_pods_leave_as_the_policy_of_their_budget_says(seed: int) -> None:
+    """Those of a budget that is met, and all with AlwaysAllow, leave without using it."""
+    random = Random(seed)
+    rules = budget("web", "web", **HEALTH[seed % len(HEALTH)])
+    web = make_workload("ReplicaSet", "web", "1", 3)
+    cluster = asked([*(make_node(f"node-{i}", "2") for i in range(3)), web, rules])
+    nodes = {key: pod["spec"]["nodeName"] for key, pod in cluster.objects["pods"].items()}
+    ill = random.sample(sorted(nodes), random.randint(1, 2))
+    spec, pod = rules["spec"], pod_of(web)
+    desired = spec["minAvailable"] if "minAvailable" in spec else 3 - spec["maxUnavailable"]
+
+    def leave(healthy: int) -> tuple[int, bool]:
+        """Return how many of the healthy pods may leave, and whether the others may."""
+        always = spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
+        return max(healthy - desired, 0), always or healthy >= desired
+
+    allowed, all_ill = leave(3 - len(ill))
+    cluster = with_sick(cluster, ill, allowed)
+    answer = ask(cluster, RemovableParameters())
+    assert isinstance(answer, RemovableAnswer)
+    kept = {nodes[key] for key in nodes if not (all_ill if key in ill else allowed)}
+    assert {each.node for each in answer.tried if each.removable == "no"} == kept
+    chosen = tuple(random.sample(["node-0", "node-1", "node-2"], 2))
+    drained = ask_drain(cluster, chosen)
+    search, ends = cordoned(search_of(cluster), chosen), set[tuple[str, ...]]()
+    well = tuple(sorted(node for key, node in nodes.items() if key not in ill))
+    ways, seen = {(well, tuple(sorted(nodes[key] for key in ill)))}, set[tuple[tuple[str, ...], ...]]()
+    while ways:
+        way = ways.pop()
+        seen.add(way)
+        well, sick = way
+        allowed, all_ill = leave(len(well))
+        going = [node for node in well if node in chosen]
+        staying = [node for node in sick if not (all_ill and node in chosen)]
+        count = min(allowed, len(going))
+        if not count and len(staying) == len(sick):
+            ends.add(tuple(sorted(well + sick)))
+            continue
+        for leaving in combinations(going, count):
+            left = [*well]
+            for node in leaving:
+                left.remove(node)
+            there = [(pod, node) for node in [*left, *staying]]
+            for end in search.ends(there, copies(pod, 3 - len(there))):
+                now = [node for _, node in end]
+                for node in staying:
+                    now.remove(node)
+                ways |= {(tuple(now), tuple(staying))} - seen
+    after = [*nodes.values()]
+    for each in drained.pods:
+        after.remove(each.node)
+        after += [each.to] if each.to else []
+    assert tuple(sorted(after)) in ends
 
 
 def test_a_volume_holds_its_pod_on_the_nodes_that_can_mount_it() -> None:
