@@ -89,6 +89,9 @@ class Cluster(OtherObjects):
         self.ports = HostPorts()
         self._node_columns = ColumnCache()
         self._amounts_columns = ColumnCache()
+        self._amounts: tuple[tuple[int, int, tuple[str, ...]], tuple[int, ...]] = (-1, 0, ()), ()
+        """A row, a generation and resources, and the amounts of the row then: the columns that a cycle reads
+        mostly depend on the same ones."""
         self._of_rows: dict[tuple[Hashable, bytes], tuple[int, Any]] = {}
         self._labels = NodeLabels(self.nodes, capacity)
         self._tree = NodeTree()
@@ -115,9 +118,12 @@ class Cluster(OtherObjects):
         return len(self.node_changed_at)
 
     def order(self) -> Rows:
-        """Return the rows of all nodes in the order of the NodeTree, which is the order of Decision.nodes."""
+        """Return the rows of all nodes in the order of the NodeTree, which is the order of Decision.nodes:
+        :meth:`all_rows` where it is theirs."""
         if self._order is None:
             self._order = np.array([self.rows[name] for name in self.names()], dtype=np.intp)
+            if np.array_equal(self._order, self.all_rows()):
+                self._order = self._all_rows
         return self._order
 
     def position(self) -> Ints:
@@ -224,17 +230,20 @@ class Cluster(OtherObjects):
         changed_at = self.node_changed_at[: self.width]
         return self._node_columns.get(key, changed_at, self._node_generation, compute)
 
-    def amounts_column(self, key: Hashable, resources: Sequence[str], compute: Any) -> Any:
+    def amounts_column(self, key: Hashable, resources: tuple[str, ...], compute: Any) -> Any:
         """Return a cached column that depends only on amounts of the node: how much of these resources is
-        allocatable and requested, ``non_zero``, ``pod_count`` and ``allowed_pods``. See :meth:`node_column`.
-        """
+        allocatable and requested, ``non_zero``, ``pod_count`` and ``allowed_pods``. It has the smallest
+        integer type that holds its values. See :meth:`node_column`."""
         changed_at = self.row_changed_at[: self.width]
 
         def amounts(row: int) -> tuple[int, ...]:
-            columns = [self.pod_count, self.allowed_pods, *self.non_zero]
-            for name in resources:
-                columns += self.allocatable.column(name), self.requested.column(name)
-            return tuple([column.item(row) for column in columns])
+            of = row, self._row_generation, resources
+            if of != self._amounts[0]:
+                columns = [self.pod_count, self.allowed_pods, *self.non_zero]
+                for name in resources:
+                    columns += self.allocatable.column(name), self.requested.column(name)
+                self._amounts = of, tuple([column.item(row) for column in columns])
+            return self._amounts[1]
 
         return self._amounts_columns.get(key, changed_at, self._row_generation, compute, amounts)
 

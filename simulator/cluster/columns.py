@@ -46,7 +46,7 @@ def add_wrapping(column: Ints, index: int, amount: int) -> None:
 
 def narrowed(column: Ints) -> NDArray[Any]:
     """Return a copy in the smallest integer type that holds the values."""
-    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    low, high = (int(column.min()), int(column.max())) if column.size else (0, 0)
     kind = next(kind for kind in INTEGERS if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return column.astype(kind)
 
@@ -147,7 +147,8 @@ class ColumnCache:
         ``changed_at[row]`` is the generation of the row's last change, ``generation`` that of the last change
         of any row. ``compute(rows)`` gets an index array, or a slice for all rows, and returns their values.
         ``alike(row)``: all that the value of a row depends on, so that it is computed once for rows that are
-        alike; None = this is not known."""
+        alike, and the column of integers has the smallest type that holds them; None = this is not known.
+        """
         found = self._columns.get(key)
         width = len(changed_at)
         if found is not None and found[1].shape[-1] == width:
@@ -162,12 +163,20 @@ class ColumnCache:
             if len(stale) * 2 < width:
                 if alike is not None and len(stale) <= MAX_LOOKED_UP:
                     for row in stale.tolist():
-                        column[..., row] = self._value(key, row, alike(row), compute)
+                        value = self._value(key, row, alike(row), compute)
+                        if value.itemsize > column.itemsize:
+                            column = column.astype(value.dtype)
+                        column[..., row] = value
                 else:
-                    column[..., stale] = compute(stale)
+                    values = compute(stale) if alike is None else narrowed(compute(stale))
+                    if values.itemsize > column.itemsize:
+                        column = column.astype(values.dtype)
+                    column[..., stale] = values
                 self._columns[key] = (generation, column)
                 return column
         column = compute(slice(0, width))
+        if alike is not None:
+            column = narrowed(column)
         self._columns[key] = (generation, column)
         if len(self._columns) > MAX_CACHED_COLUMNS:
             self._columns.popitem(last=False)
@@ -181,5 +190,5 @@ class ColumnCache:
         if value is None:
             if len(self._alike) >= MAX_ALIKE:
                 self._alike.clear()
-            value = self._alike[key, alike] = compute(np.array([row]))[..., 0]
+            value = self._alike[key, alike] = narrowed(compute(np.array([row])))[..., 0]
         return value

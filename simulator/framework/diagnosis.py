@@ -38,7 +38,10 @@ class Diagnosis:
         """Enter the verdicts over some rows."""
         shift = len(self.statuses)
         self.statuses.extend(statuses)
-        self.codes[rows] = np.where(codes > 0, codes + shift, codes) if shift else codes
+        if not statuses:
+            self.codes[rows] = 0
+        else:
+            self.codes[rows] = np.where(codes > 0, codes + shift, codes) if shift else codes
 
     def add_plugin_status(self, status: Status) -> None:
         """Add the plugin of a rejecting status (Diagnosis.AddPluginStatus)."""

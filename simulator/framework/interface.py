@@ -136,6 +136,11 @@ class PreFilterPlugin(Plugin):
         plugin has nothing to filter in this cycle. With any other status no node is filtered.
         """
 
+    def skips(self, pod: Pod) -> bool:
+        """Whether the plugin has nothing to filter for any pod with this namespace and spec, whatever else
+        there is. It is asked once for all these pods, and ``pre_filter`` is not called then."""
+        return False
+
 
 class PreFilterExtensions(PreFilterPlugin):
     """A PreFilter plugin that counts pods, and changes its counts when a pod is added or removed. ``row`` is

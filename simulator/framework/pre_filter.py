@@ -25,9 +25,10 @@ def run_pre_filter(framework: Framework, state: CycleState, pod: Pod) -> PreFilt
     ``state.skip_filter``."""
     names: frozenset[str] | None = None
     narrowed_by: set[str] = set()
-    skipped: set[str] = set()
     refusal: Status | None = None
     nodes = NodeBatch(state.cluster)
+    skip = framework.skipped_by_spec(pod)
+    skipped: list[str] = []
 
     def outcome(status: Status | None) -> PreFilterOutcome:
         state.skip_filter = frozenset(skipped)
@@ -38,6 +39,9 @@ def run_pre_filter(framework: Framework, state: CycleState, pod: Pod) -> PreFilt
         return outcome(status)._replace(node_names=None, narrowed_by=[])
 
     for plugin in framework.pre_filter_plugins:
+        if plugin.name in skip:
+            skipped.append(plugin.name)
+            continue
         try:
             result = plugin.pre_filter(state, pod, nodes)
         except PluginError as fault:
@@ -46,7 +50,7 @@ def run_pre_filter(framework: Framework, state: CycleState, pod: Pod) -> PreFilt
             continue
         if isinstance(result, Status):
             if result.code == "Skip":
-                skipped.add(plugin.name)
+                skipped.append(plugin.name)
             elif result.code == "Unschedulable":
                 # A later plugin may return UnschedulableAndUnresolvable, which takes precedence.
                 refusal = result._replace(plugin=plugin.name)

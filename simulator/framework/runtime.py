@@ -15,6 +15,7 @@ from simulator.framework.extender import Extender
 from simulator.framework.handle import Client
 from simulator.framework.interface import (
     EXTENSION_POINTS,
+    MAX_NODE_SCORE,
     BindPlugin,
     ColumnExtensions,
     EnqueueExtensions,
@@ -41,6 +42,7 @@ from simulator.framework.queueing_hint import ClusterEventWithHint, every_event
 from simulator.framework.status import PluginError, Status, Verdicts, error
 from simulator.framework.waiting_pods import WaitingPods
 from simulator.objects.pod import Pod
+from simulator.objects.spec_fields import MAX_SPECS, SPEC_NUMBER
 
 CAN_REJECT = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
 """The extension points at which a plugin can reject a pod. Such a plugin registers cluster events."""
@@ -88,6 +90,7 @@ class Framework:
         self.pre_enqueue_plugins: list[PreEnqueuePlugin] = self._at("preEnqueue")
         self.queue_sort_plugins: list[QueueSortPlugin] = self._at("queueSort")
         self.pre_filter_plugins: list[PreFilterPlugin] = self._at("preFilter")
+        self._skipped_by_spec: dict[int, frozenset[str]] = {}
         self._extended = [p for p in self.pre_filter_plugins if isinstance(p, PreFilterExtensions)]
         self.filter_plugins: list[FilterPlugin] = self._at("filter")
         self.post_filter_plugins: list[PostFilterPlugin] = self._at("postFilter")
@@ -104,6 +107,9 @@ class Framework:
             plugin for plugin in self.post_filter_plugins if isinstance(plugin, PodGroupPostFilterPlugin)
         ]
         self.weights = score_weights(profile)
+        highest = MAX_NODE_SCORE * sum(self.weights.values())
+        self.totals_type: Any = np.int32 if highest <= np.iinfo(np.int32).max else np.int64
+        """The type of the sums of weighted scores."""
         self.placement_weights = score_weights(profile, "placementScore")
         if len(self.queue_sort_plugins) != 1:
             raise ConfigError(
@@ -146,6 +152,17 @@ class Framework:
         return registered
 
     # Filtering
+
+    def skipped_by_spec(self, pod: Pod) -> frozenset[str]:
+        """Return the names of the PreFilter plugins that skip all pods with the spec of this one."""
+        number = pod.spec_fields[SPEC_NUMBER]
+        found = self._skipped_by_spec.get(number)
+        if found is None:
+            if len(self._skipped_by_spec) >= MAX_SPECS:
+                self._skipped_by_spec.clear()
+            found = frozenset(plugin.name for plugin in self.pre_filter_plugins if plugin.skips(pod))
+            self._skipped_by_spec[number] = found
+        return found
 
     def run_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts:
         """Return for each node the status of the first plugin that rejects it (RunFilterPlugins)."""

@@ -53,10 +53,10 @@ def run_pre_score(framework: Framework, state: CycleState, pod: Pod, nodes: Node
 def run_score(
     framework: Framework, state: CycleState, pod: Pod, nodes: NodeBatch
 ) -> tuple[list[ScoreColumns], Ints]:
-    """Return the scores of each plugin, and int64[n], the sum of the weighted scores (RunScorePlugins).
-    Raises PluginError."""
+    """Return the scores of each plugin, and int32[n] or int64[n], the sum of the weighted scores
+    (RunScorePlugins). Raises PluginError."""
     columns = []
-    totals = np.zeros(len(nodes), dtype=np.int64)
+    totals: NDArray[Any] = np.zeros(len(nodes), dtype=framework.totals_type)
     for plugin in framework.score_plugins:
         if plugin.name in state.skip_score:
             continue
@@ -75,7 +75,7 @@ def run_score(
             raise PluginError(f'running Score plugins: plugin "{plugin.name}" failed with: {fault}') from None
         _check_range(plugin.name, normalized)
         small = normalized.astype(np.int8)
-        totals += small if weight == 1 else np.multiply(small, weight, dtype=np.int64)
+        totals += small if weight == 1 else np.multiply(small, weight, dtype=totals.dtype)
         columns.append(
             ScoreColumns(plugin.name, weight, small if raw is normalized else narrowed(raw), small)
         )

@@ -91,6 +91,10 @@ class Selector(NamedTuple):
         return Selector(tuple(sorted(set(self.requirements) | set(more))))
 
 
+EVERYTHING = Selector(())
+"""The empty selector (labels.Everything)."""
+
+
 def set_selector(labels: Labels) -> Selector:
     """Return the selector for objects with all of these labels (labels.SelectorFromSet)."""
     return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))

@@ -2,7 +2,6 @@
 immutable."""
 
 from collections.abc import Mapping
-from copy import copy
 from datetime import datetime
 from functools import cached_property
 from hashlib import blake2b
@@ -146,7 +145,8 @@ class Pod:
 
     def assumed(self, node_name: str) -> "Pod":
         """Return a copy of the pod that is bound to a node. Parsed fields are shared."""
-        copied = copy(self)
+        copied = Pod.__new__(Pod)
+        copied.__dict__.update(self.__dict__)
         copied.node_name = node_name
         copied.spec = {**self.spec, "nodeName": node_name}
         copied.manifest = {**self.manifest, "spec": copied.spec}
@@ -258,6 +258,8 @@ class Pod:
     def own_requests(self) -> dict[str, int]:
         """The requests of a pod that is not yet bound, for filter plugins: without its status."""
         manifest = self.manifest
+        if not manifest.get("status"):
+            return self.requests
         if not (pod_requests.statuses_with_resources(manifest) or pod_requests.claims_of_nodes(manifest)):
             return self.requests
         return pod_requests.to_amounts(pod_requests.pod_requests(self.manifest, use_status=False))

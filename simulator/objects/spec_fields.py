@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import count
 from typing import Any, Final, Generic, Protocol, TypeVar, overload
 
 import msgspec
@@ -12,6 +13,11 @@ MAX_SPECS: Final = 512
 """The number of specs whose fields are kept; beyond it, those of the least recently used one are dropped."""
 MAX_SPEC_BYTES: Final = 16_000
 """The size of a spec as JSON up to which its fields are kept."""
+
+SPEC_NUMBER: Final = ""
+"""The field with the number of the spec. No other spec has it."""
+
+_numbers = count()
 
 T_co = TypeVar("T_co", covariant=True)
 Fields = dict[str, Any]
@@ -56,9 +62,9 @@ def find_spec_fields(namespace: str, spec: Manifest) -> Fields:
     if "nodeName" in spec:
         spec = {name: value for name, value in spec.items() if name != "nodeName"}
     content = msgspec.json.encode((namespace, spec))
-    return _fields(content) if len(content) <= MAX_SPEC_BYTES else {}
+    return _fields(content) if len(content) <= MAX_SPEC_BYTES else {SPEC_NUMBER: next(_numbers)}
 
 
 @lru_cache(MAX_SPECS)
 def _fields(_: bytes) -> Fields:
-    return {}
+    return {SPEC_NUMBER: next(_numbers)}

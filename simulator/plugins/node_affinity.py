@@ -124,10 +124,11 @@ class NodeAffinity(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin,
             old is None or not matches_required_affinity(pod, old)
         )
 
+    def skips(self, pod: Pod) -> bool:
+        return pod.node_affinity is None and self.added is None and pod.node_selector is None
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         """Return the names of the nodes if every required term has a requirement on metadata.name."""
-        if pod.node_affinity is None and self.added is None and pod.node_selector is None:
-            return SKIP
         if not pod.node_affinity:
             return None
         allowed: set[str] = set()

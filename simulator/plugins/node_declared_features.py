@@ -13,7 +13,7 @@ from simulator.framework.interface import EnqueueExtensions, FilterPlugin, PreFi
 from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, register
 from simulator.framework.signers import FEATURES, Fragments
-from simulator.framework.status import SKIP, PreFilterResult, Status, Verdicts, unresolvable
+from simulator.framework.status import PreFilterResult, Status, Verdicts, unresolvable
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
 
@@ -37,11 +37,11 @@ class NodeDeclaredFeatures(EnqueueExtensions, SignPlugin, PreFilterPlugin, Filte
             register(POD, ActionType.UPDATE, pod_changed),
         ]
 
+    def skips(self, pod: Pod) -> bool:
+        return not needed_features(pod.spec)
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
-        needed = needed_features(pod.spec)
-        if not needed:
-            return SKIP
-        state.write(STATE, needed)
+        state.write(STATE, needed_features(pod.spec))
         return None
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:

@@ -11,7 +11,7 @@ from simulator.framework.interface import ColumnExtensions, EnqueueExtensions, F
 from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register
 from simulator.framework.signers import Fragments, sign_host_ports
-from simulator.framework.status import SKIP, PluginError, PreFilterResult, Status, Verdicts, unschedulable
+from simulator.framework.status import PluginError, PreFilterResult, Status, Verdicts, unschedulable
 from simulator.objects.pod import HostPort, Pod
 
 STATE = "PreFilterNodePorts"
@@ -52,9 +52,10 @@ class NodePorts(EnqueueExtensions, SignPlugin, ColumnExtensions, FilterPlugin):
     def events_to_register(self) -> list[ClusterEventWithHint]:
         return [register(POD, ActionType.DELETE, pod_deleted), register(NODE, ActionType.ADD)]
 
+    def skips(self, pod: Pod) -> bool:
+        return not pod.host_ports
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
-        if not pod.host_ports:
-            return SKIP
         cluster = state.cluster
         conflicts = cluster.ports.count_conflicts(pod.host_ports, cluster.width)
         state.write(STATE, NodePortsState(pod.host_ports, conflicts))

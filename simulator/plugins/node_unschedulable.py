@@ -1,5 +1,7 @@
 """NodeUnschedulable (pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go)."""
 
+import numpy as np
+
 from simulator.framework.cluster_event import NODE, POD, ActionType
 from simulator.framework.cycle_state import CycleState
 from simulator.framework.interface import EnqueueExtensions, FilterPlugin, SignPlugin
@@ -31,7 +33,7 @@ class NodeUnschedulable(EnqueueExtensions, SignPlugin, FilterPlugin):
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         cordoned = nodes.take(nodes.cluster.unschedulable)
-        if not cordoned.any() or any(t.tolerates(*TAINT) for t in pod.tolerations):
+        if not np.count_nonzero(cordoned) or any(t.tolerates(*TAINT) for t in pod.tolerations):
             return None
         return Verdicts(cordoned, (REASON,))
 

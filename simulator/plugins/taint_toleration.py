@@ -88,6 +88,8 @@ class TaintToleration(EnqueueExtensions, SignPlugin, FilterPlugin, PreScorePlugi
         if tolerations is None:
             raise PluginError(f'failed to read "{STATE}" from cycleState: not found')
         taints = nodes.cluster.taints
+        if not any(t.effect == "PreferNoSchedule" for listed in taints.values for t in listed or ()):
+            return None
 
         def count_intolerable(listed: tuple[Taint, ...]) -> int:
             return sum(t.effect == "PreferNoSchedule" and not self._tolerated(t, tolerations) for t in listed)

@@ -174,9 +174,10 @@ class VolumeRestrictions(EnqueueExtensions, SignPlugin, ColumnExtensions, Filter
             register(PERSISTENT_VOLUME_CLAIM, ActionType.ADD, claim_added),
         ]
 
+    def skips(self, pod: Pod) -> bool:
+        return not pod_volumes(pod)
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
-        if not pod_volumes(pod):
-            return SKIP
         read_write_once_pod = set()
         for name in claim_names(pod):
             claim = find_claim(state.cluster, pod, name)

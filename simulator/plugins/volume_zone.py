@@ -65,6 +65,9 @@ class VolumeZone(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlugin):
             register(PERSISTENT_VOLUME, add_or_update, volume_changed),
         ]
 
+    def skips(self, pod: Pod) -> bool:
+        return not any(True for _ in claim_names(pod))
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
         topologies = volume_topologies(state.cluster, pod)
         if isinstance(topologies, Status):

@@ -313,9 +313,10 @@ class Attempt:
             extenders = self.framework.extenders
             for column in extender_calls.scores(extenders, self.cluster, self.pod, self.feasible):
                 self.scores.append(column)
-                self.totals += column.weighted()
+                self.totals = self.totals + column.weighted()
             self.best_places = (self.totals == np.maximum.reduce(self.totals)).nonzero()[0]
-            self.best = self.feasible[self.best_places]
+            whole = self.feasible is self.cluster.all_rows()
+            self.best = self.best_places if whole else self.feasible[self.best_places]
             self.selected = self._select()
             self._store_results()
 
@@ -323,8 +324,12 @@ class Attempt:
         """Return one of the best nodes; the seed decides which."""
         # The k-th in the order of the node tree: rows depend on when nodes were added.
         k = self.state.draw("node", len(self.best))
-        places = self.cluster.position()[self.best]
-        return int(self.cluster.order()[np.partition(places, k)[k]])
+        if self.feasible is self.cluster.order():
+            return int(self.best[k])
+        is_best = np.zeros(self.cluster.width, dtype=np.bool_)
+        is_best[self.best] = True
+        order = self.cluster.order()
+        return int(order[is_best[order].nonzero()[0][k]])
 
     def _rank(self) -> Iterator[int]:
         """Yield the scored nodes that were not selected, the best first; the seed decides between equal

@@ -13,7 +13,7 @@ from simulator.cluster.row_counts import CountColumn
 from simulator.framework.node_batch import CountChanges, NodeBatch
 from simulator.framework.status import Verdicts, unresolvable, unschedulable
 from simulator.objects.labels import Labels
-from simulator.objects.pod import Pod
+from simulator.objects.pod import NO_AFFINITY, Pod
 from simulator.plugins.inter_pod_affinity.terms import (
     ExistingTerms,
     TermCounts,
@@ -173,9 +173,11 @@ class AffinityPreFilterState:
 
 def pre_filter_state(cluster: Cluster, pod: Pod) -> AffinityPreFilterState | None:
     """Return None if no term of the pod or of an existing pod can reject a node."""
+    existing, affinity = cluster.index(ExistingTerms), pod.affinity
+    if affinity is NO_AFFINITY and existing.empty:
+        return None
     labels = namespace_labels(cluster, pod.namespace)
-    conflicting = cluster.index(ExistingTerms).matching("required anti", pod, labels)
-    affinity = pod.affinity
+    conflicting = existing.matching("required anti", pod, labels)
     if not (conflicting or affinity.required or affinity.required_anti):
         return None
     state = AffinityPreFilterState(cluster, pod, labels, conflicting)

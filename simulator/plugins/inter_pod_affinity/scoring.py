@@ -90,6 +90,8 @@ def _matches(cluster: Cluster, pod: Pod, hard_weight: int) -> Iterator[TermMatch
             "anti-affinity", term, -weight, count_matching_pods(cluster, resolve_namespaces(term, cluster))
         )
     existing = cluster.index(ExistingTerms)
+    if existing.empty:
+        return
     labels = namespace_labels(cluster, pod.namespace)
     for found in existing.matching("preferred", pod, labels):
         yield TermMatch("existing", found.term, found.weight, existing.count(found))

@@ -92,6 +92,11 @@ class ExistingTerms:
         }
         self._columns: CountColumnCache[TermCounts] = CountColumnCache(cluster.capacity)
 
+    @property
+    def empty(self) -> bool:
+        """Whether no pod on a node has terms."""
+        return not self._counts
+
     def matching(self, role: Role, pod: Pod, namespace_labels: Labels) -> list[TermCounts]:
         """Return the terms of a role that match a pod. ``namespace_labels`` are those of its namespace."""
         candidates = self._by_selector[role].candidates(pod.labels)

@@ -64,7 +64,7 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
 
     def __init__(self, args: NodeResourcesBalancedAllocationArgs, handle: Handle) -> None:
         super().__init__(args, handle)
-        self._names = [spec.name for spec in args.resources]
+        self._names = tuple(spec.name for spec in args.resources)
 
     def sign_pod(self, pod: Pod) -> Fragments | None:
         return sign_resources(pod, self.handle.features)

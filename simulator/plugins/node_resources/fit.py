@@ -122,7 +122,7 @@ class NodeResourcesFit(
         strategy = args.scoring_strategy
         assert strategy is not None, "NodeResourcesFitArgs.validate sets the default"
         self.resources = strategy.resources
-        self._names = [spec.name for spec in self.resources]
+        self._names = tuple(spec.name for spec in self.resources)
         self.scorer = self._scorer(args)
         self.ignored = frozenset(args.ignored_resources)
         self.ignored_groups = frozenset(args.ignored_resource_groups)
@@ -166,7 +166,7 @@ class NodeResourcesFit(
             return _verdicts(_find_shortages(nodes, checked, served), checked)
         shortages = cluster.amounts_column(
             ("NodeResourcesFit", checked, served),
-            [name for name, _ in checked],
+            tuple([name for name, _ in checked]),
             lambda rows: _find_shortages(batch_of(cluster, rows), checked, served),
         )
         return _verdicts(nodes.take(shortages), checked)
@@ -291,7 +291,7 @@ def _find_shortages(nodes: NodeBatch, requests: Requests, served: frozenset[str]
 def _verdicts(shortages: Ints, requests: Requests) -> Verdicts | None:
     """Return one status per combination of shortages that occurs. It is UnschedulableAndUnresolvable if a
     request is larger than the node's allocatable amount."""
-    if not shortages.any():
+    if not np.count_nonzero(shortages):
         return None
     reasons = [TOO_MANY_PODS, *(f"{INSUFFICIENT}{name}" for name, _ in requests)]
     combinations, codes = _number_combinations(shortages, 2 << len(reasons))

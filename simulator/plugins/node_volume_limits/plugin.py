@@ -23,7 +23,6 @@ from simulator.framework.node_batch import NodeBatch
 from simulator.framework.queueing_hint import ClusterEventWithHint, freed_resources, register, same_namespace
 from simulator.framework.signers import Fragments, sign_volumes
 from simulator.framework.status import (
-    SKIP,
     PreFilterResult,
     Status,
     Verdicts,
@@ -71,8 +70,11 @@ class NodeVolumeLimits(EnqueueExtensions, SignPlugin, PreFilterPlugin, FilterPlu
             register(VOLUME_ATTACHMENT, ActionType.DELETE, attachment_deleted),
         ]
 
+    def skips(self, pod: Pod) -> bool:
+        return not has_attachable_volumes(pod)
+
     def pre_filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> PreFilterResult | Status | None:
-        return None if has_attachable_volumes(pod) else SKIP
+        return None
 
     def filter(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Verdicts | None:
         """Check the nodes in groups with the same migrated in-tree volume plugins. For all nodes of a group,

@@ -13,7 +13,7 @@ from simulator.cluster.node_selectors import TopologyDomains
 from simulator.cluster.other_objects import OtherObjects
 from simulator.cluster.pod_counts import PodCounts, PodQuery, PodTerm
 from simulator.cluster.selector_index import SelectorIndex
-from simulator.objects.labels import Labels, Requirement, Selector, label_selector, set_selector
+from simulator.objects.labels import EVERYTHING, Labels, Requirement, Selector, label_selector, set_selector
 from simulator.objects.node import ZONE, Taint
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
@@ -152,7 +152,7 @@ def default_selector(pod: Pod, cluster: Cluster) -> Selector:
                 required.update((r.key, r.values[0]) for r in selector.requirements)
     owner = controller_of(pod.manifest)
     if owner is None:
-        return set_selector(required)
+        return set_selector(required) if required else EVERYTHING
     kind = (owner["apiVersion"], owner["kind"])
     key = f"{pod.namespace}/{owner['name']}"
     if kind == ("v1", "ReplicationController"):
