@@ -20,13 +20,14 @@ from tests.kubectl_plugin.api_server import write_kubeconfig
 from tests.loop.conftest import node, pod
 from tests.loop.world import World
 from tests.mirror.proxy import Proxy
+from tests.stored_json import stored_json
 from tests.waiting import PATIENCE
 
 TOKEN, PASSWORD = "t0ken-of-jane", "passw0rd-of-jane"
 
 
 def all_stored(redis: Redis) -> str:
-    """All that Redis holds."""
+    """All that Redis holds, as it is stored."""
     readers: dict[bytes, Callable[[bytes], object]] = {
         b"string": redis.get,
         b"hash": redis.hgetall,
@@ -80,7 +81,7 @@ async def test_a_connected_cluster_leads_to_its_page_and_its_credentials_stay_in
                 await asyncio.to_thread(get, path)
             assert "Mirror of the cluster <b>prod</b>" in pages
             assert store.handle(sandbox_name).get("pods", "default/a")
-            stored = all_stored(store.redis)
+            stored = all_stored(store.redis) + stored_json(store).decode()
             assert sandbox_name in stored
             for secret in (TOKEN, PASSWORD):
                 assert secret not in stored

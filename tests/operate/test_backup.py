@@ -61,7 +61,8 @@ def sandbox_of(store: Store, name: str, pods: int = 4) -> Led:
     meta = Meta(name=name, created=store.wall(), seed=7)
     write.create_sandbox(store, meta, [node("n1"), node("n2"), *(pod(f"p{i}") for i in range(pods))])
     led = Led(store, name)
-    led.run()
+    while len(bound(led.sandbox)) < pods:
+        led.run()
     return led
 
 

@@ -24,6 +24,7 @@ from simulator.dumps.imported import ImportReport
 from simulator.dumps.recognition import GET_COMMAND
 from simulator.kernel.work import Abandoned, Waiting, limit_work
 from tests.dumps import SECRET, as_list, cluster, node
+from tests.stored_json import stored_json
 
 from .asking import text
 
@@ -88,6 +89,9 @@ def test_no_byte_of_a_secret_is_in_redis(client: Client, store: Store, brought: 
     )
     assert b"gke-main-pool-1" in state
     assert SECRET.encode() not in state
+    objects = stored_json(store)
+    assert b'"gke-main-pool-1"' in objects
+    assert SECRET.encode() not in objects
 
 
 def test_a_preview_stores_nothing(client: Client, store: Store) -> None:
