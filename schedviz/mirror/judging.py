@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -57,12 +58,19 @@ class MirrorJudge:
         """Whether all objects were taken in."""
         return self._judge.started
 
-    def begin(self, objects: Mapping[str, Mapping[str, Manifest]], now: Micros) -> None:
-        """Take in all objects, by resource and key."""
+    def begin(
+        self,
+        objects: Mapping[str, Mapping[str, Manifest]],
+        now: Micros,
+        waiting: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Take in all objects, by resource and key. ``waiting``: the keys and uids of the pods that had no
+        node when the cluster was followed last; how they were bound since then is not known."""
         for resource, collection in objects.items():
             for key, manifest in collection.items():
                 self._judge.observe(WatchEvent("ADDED", resource, key, manifest, 0), now)
         self._judge.listed()
+        self._keep(self._judge.bound_unseen(waiting))
 
     def follows(self, now: Micros, *, is_behind: bool) -> None:
         """Note whether some of the watches do not show the present state."""
@@ -92,6 +100,11 @@ class MirrorJudge:
             self._measured = now
             self._measure(now)
         return found
+
+    def end(self, now: Micros) -> list[AnyEvent]:
+        """Return the verdicts since the last call, also on what waited for more."""
+        self._keep(self._judge.end())
+        return self.take(now)
 
     def _measure(self, now: Micros) -> None:
         """Set the metrics of pending pods."""

@@ -160,10 +160,11 @@ class Session:
             self._keep_clock(sandbox, renewal)
             leader = Leader(sandbox, self._renewed(sandbox, lease), Simulation, first.decode)
             sandbox.set_failure(None, lease)
-            writer = MirrorWriter(leader, objects, stored_objects(sandbox), self._hear)
+            stored = stored_objects(sandbox)
+            writer = MirrorWriter(leader, objects, stored.known, self._hear)
             writer.begin(first)
             if self._cluster.all_pods:
-                self._judge.begin(first.manifests(), self._now())
+                self._judge.begin(first.manifests(), self._now(), stored.waiting)
             del first
             self.follower.start()
             followed = f"{self._cluster.context} ({self._cluster.server})"
@@ -293,9 +294,7 @@ class Session:
 
     def _follow(self, leader: Leader, writer: MirrorWriter, stopping: threading.Event) -> None:
         sandbox = leader.sandbox
-        while not stopping.is_set():
-            if unauthorized := self.follower.unauthorized:
-                raise ClusterError(unauthorized)
+        while not (stopping.is_set() or self.follower.unauthorized):
             batch = self._gather()
             is_behind = bool(self.follower.trouble) or writer.is_listing
             self._judge.follows(self._now(), is_behind=is_behind)
@@ -304,13 +303,18 @@ class Session:
             if self._keep_clock(sandbox, renewal):
                 renewal = self._renewed(sandbox, leader.lease)
             leader.run(renewal, SLICE_SECONDS)
-            # The Simulation has noted by now what was decided.
-            now = leader.clock.now(renewal.wall.now())
             if self._judge.begun:
-                leader.note([replace(each, t=now) for each in self._judge.take(self._now())])
+                # The Simulation has noted by now what was decided.
+                _note(leader, renewal, self._judge.take(self._now()))
             received = [each.received for each in batch if each.received]
             self._note_trouble(sandbox, leader.lease, time.monotonic() - min(received) if received else 0.0)
             ring(self._name)
+        if self._judge.begun:
+            renewal = self._renewed(sandbox, leader.lease)
+            _note(leader, renewal, self._judge.end(self._now()))
+            leader.run(renewal, SLICE_SECONDS)
+        if self.follower.unauthorized:
+            raise ClusterError(self.follower.unauthorized)
 
     def _hear(self, followed: Sequence[Followed]) -> Sequence[AnyEvent]:
         if self._judge.begun:
@@ -358,6 +362,11 @@ class Session:
             return False
         sandbox.set_clock(Clock(sim=now, wall=wall), clock, renewal.lease)
         return True
+
+
+def _note(leader: Leader, renewal: Renewal, verdicts: Sequence[AnyEvent]) -> None:
+    now = leader.clock.now(renewal.wall.now())
+    leader.note([replace(each, t=now) for each in verdicts])
 
 
 def _access() -> str:

@@ -1,7 +1,7 @@
 """Writes what happens in a real cluster into its mirror, as the leader of the sandbox."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -11,6 +11,7 @@ from schedviz.real_cluster.follow import Message
 from schedviz.store import Commit, LimitReached, Sandbox, codec
 from schedviz.store.parts import parts_of
 from simulator.api import Change, Manifest, WatchEvent, versioned
+from simulator.apiserver.resources import PODS
 from simulator.dumps.followed_objects import FollowedObjects, read_name
 from simulator.kernel.prepared_types import prepared
 from simulator.objects.metadata import is_within
@@ -27,6 +28,7 @@ class Followed(NamedTuple):
     received: float
 
 
+S = TypeVar("S", bound=msgspec.Struct)
 Listener = Callable[[Sequence[Followed]], Sequence[AnyEvent]]
 """Hears of all changes in the order in which they are stored. Returns trace events, which are stored with the
 next commit."""
@@ -40,13 +42,23 @@ class _Pending(NamedTuple):
     received: float
 
 
-def stored_objects(sandbox: Sandbox) -> dict[str, dict[str, Known]]:
-    """Return what is kept of the stored objects."""
+class StoredObjects(NamedTuple):
+    """What is kept of the stored objects. ``waiting``: the keys and uids of the pods without a node."""
+
+    known: dict[str, dict[str, Known]]
+    waiting: dict[str, str]
+
+
+def stored_objects(sandbox: Sandbox) -> StoredObjects:
     objects, _ = sandbox.stored_objects()
-    return {
+    known = {
         resource: {key.decode(): _stored(data) for key, data in collection.items()}
         for resource, collection in objects.items()
     }
+    pods = {key.decode(): _read(data, _Pod) for key, data in objects.get(PODS.id, {}).items()}
+    return StoredObjects(
+        known, {key: pod.metadata.uid for key, pod in pods.items() if not pod.spec.node_name}
+    )
 
 
 class _Uid(msgspec.Struct):
@@ -57,9 +69,25 @@ class _Stored(msgspec.Struct):
     metadata: _Uid
 
 
+class _Spec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Uid
+    spec: _Spec
+
+
 def _stored(data: bytes) -> Known:
-    _, text = codec.split_object(data)
-    return Known(msgspec.json.decode(text, type=prepared(_Stored)).metadata.uid, digest(text))
+    return Known(_read(data, _Stored).metadata.uid, digest(_text(data)))
+
+
+def _read(data: bytes, kind: type[S]) -> S:
+    return msgspec.json.decode(_text(data), type=prepared(kind))
+
+
+def _text(data: bytes) -> bytes:
+    return codec.split_object(data)[1]
 
 
 class MirrorWriter:

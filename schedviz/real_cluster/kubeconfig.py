@@ -17,6 +17,7 @@ from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException, load_incluster_config
 from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME
 from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+from yaml import YAMLError
 
 from schedviz.real_cluster.contexts import existing_files, kubeconfig_files, read_contexts
 from schedviz.real_cluster.errors import ClusterError
@@ -62,6 +63,10 @@ def connect(kubeconfig: str = "", context: str = "") -> Connection:
             raise ConfigException(_plugin_failure(failures[0]))
         if not loader.__dict__.get("host"):
             raise ConfigException(f'the cluster of the context "{name}" has no server')
+        if "://" not in configuration.host:
+            raise ConfigException(
+                f'the server of the context "{name}" has neither http:// nor https://: {configuration.host}'
+            )
         namespace = loader.current_context["context"].get("namespace")
     return Connection(configuration, name, namespace or "default")
 
@@ -98,9 +103,11 @@ def _faults_of(name: str) -> Iterator[None]:
             f"kubeconfig {name}: {failure.filename or ''} {failure.strerror or failure}"
         ) from None
     except Exception as failure:  # the loader checks little of a file, and each fault raises something else
-        text = " ".join(str(failure).split()) or type(failure).__name__
-        if not isinstance(failure, ConfigException):
-            text = f"not a kubeconfig: {type(failure).__name__}: {text}"
+        text = " ".join(str(failure).split())
+        if isinstance(failure, YAMLError):
+            text = f"not a kubeconfig: {text}"
+        elif not isinstance(failure, ConfigException):
+            text = "not a kubeconfig"
         raise ClusterError(f"kubeconfig {name}: {text}") from None
 
 

@@ -33,6 +33,8 @@ ANSWER_AT_MOST: Final = 256 << 20
 PART: Final = 1 << 20
 MESSAGE_AT_MOST: Final = 300
 ERRNO: Final = re.compile(r"\[Errno -?\d+\] ")
+NO_TLS: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
+"""How OpenSSL calls an answer that is no TLS, such as that of a port for plain HTTP."""
 TOKENS: Final = threading.Lock()
 RETRIES: Final = urllib3.Retry(
     total=4,
@@ -185,7 +187,9 @@ class ClusterReader:
             message = msgspec.json.decode(body, type=prepared(_Status)).message
         except msgspec.MsgspecError:
             message = ""
-        text = _one_line(message) or f"{path}: HTTP {code}"
+        text = _one_line(message)
+        if not text or code >= 500:
+            text = f"{self.server}: {path}: HTTP {code}" + (f": {text}" if text else "")
         if code == 401:
             text = f'the server does not accept the credentials of the context "{self.context}" (401): {text}'
         return Refused(text, code)
@@ -219,6 +223,8 @@ def _describe(failure: Exception, seconds: float) -> str:
             return f"the server closed the connection{by}"
         case SSLError() | ssl.SSLError():
             inner = cause.args[0] if cause.args and isinstance(cause.args[0], ssl.SSLError) else cause
+            if getattr(inner, "reason", "") in NO_TLS:
+                return f"what answers{by} does not speak TLS"
             text = (
                 getattr(inner, "verify_message", "") or str(inner).rpartition("] ")[2].partition(" (_ssl")[0]
             )

@@ -72,7 +72,8 @@ class FollowedCluster:
         """The number of changes that came after later ones."""
         self.turns = 0
         """The number of pods of groups that were tried for the first time."""
-        self._newest = 0
+        self.newest = 0
+        """The newest version of a change."""
 
     def apply(self, event: WatchEvent, now: Micros) -> None:
         """Take in a change. An object that cannot be read counts as absent."""
@@ -89,8 +90,8 @@ class FollowedCluster:
         if _read_of(before) != _read_of(after):
             change = PastChange(now, event.version, event.resource, event.key, before, after)
             self.bindings += change.binds
-            self.late += event.version < self._newest
-            self._newest = max(self._newest, event.version)
+            self.late += event.version < self.newest
+            self.newest = max(self.newest, event.version)
             self.history.append(change)
         oldest = min(now, self.needed_since) - HISTORY
         while self.history and (self.history[0].time < oldest or len(self.history) > CHANGES_AT_MOST):

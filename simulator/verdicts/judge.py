@@ -5,7 +5,7 @@ What the scheduler did is read from its writes and Events as in a sandbox
 (:class:`simulator.scheduler.outside.OutsideSchedulers`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -114,6 +114,16 @@ class Judge:
         self._acts.started = True
         self.known.listed()
 
+    def bound_unseen(self, waiting: Mapping[str, str]) -> list[BindingJudged]:
+        """Return the verdicts on the bindings of pods, by key and uid, that have got their nodes since the
+        cluster was followed last."""
+        found = (self.known.pods.get(key) for key, uid in waiting.items())
+        return [
+            self._bound_unseen(pod)
+            for pod in found
+            if pod is not None and pod.node_name and pod.uid == waiting[pod.key]
+        ]
+
     def follows(self, now: Micros, *, is_behind: bool) -> None:
         """Note whether some of the watches are cut off, or are listed again: verdicts that are not good wait
         until they show the present state."""
@@ -145,6 +155,11 @@ class Judge:
         self._trace.extend(self._open.settle(self.now))
         found, self._trace = self._trace, []
         return found
+
+    def end(self) -> list[Event]:
+        """Give the verdicts that wait, as nothing more is observed: what may yet come is not known."""
+        self.known.forgotten = self.known.newest
+        return [*self._open.settle(self.now, is_end=True)]
 
     def take_queue_places(self) -> dict[str, QueuePlace | None]:
         """Return the places of the pods that wait, as far as they have changed; None = it waits no more."""
@@ -225,11 +240,12 @@ class Judge:
         if not message or self._repeated.is_shown(pod.uid, since - EVENT_LATE):
             return
         self._reserved.pop(pod.key, None)
+        uid, attempt = pod.uid, self._repeated.expect(pod.uid)
         judge = self._failure(pod, pod.scheduler_name, message, version)
 
         def unless_shown(last: bool) -> FailureJudged | None:
             """The condition that this attempt changes may come after its Event."""
-            return None if not last or self._repeated.is_shown(pod.uid, since) else judge(last)
+            return None if not last or self._repeated.give_up(uid, attempt) else judge(last)
 
         self._open.add(since, unless_shown)
 
@@ -348,9 +364,13 @@ class Judge:
     def _created_with_node(self, pod: Pod, version: int) -> BindingJudged:
         """Judge a pod that is seen first with its node. One that a list shows may have been bound since the
         watch ended."""
-        finding = BindingFinding("not this scheduler", reason="the pod was created with its node")
         if self._is_listing:
-            finding = BindingFinding("unknown", reason=CUT_OFF)
+            return self._bound_unseen(pod, version)
+        finding = BindingFinding("not this scheduler", reason="the pod was created with its node")
+        return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
+
+    def _bound_unseen(self, pod: Pod, version: int = 0) -> BindingJudged:
+        finding = BindingFinding("unknown", reason=CUT_OFF)
         return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
 
     def _failure(

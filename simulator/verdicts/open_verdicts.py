@@ -49,14 +49,15 @@ class OpenVerdicts:
             self._caught_up = now
         self._is_behind = is_behind
 
-    def settle(self, now: Micros) -> Iterator[Event]:
-        """Yield the verdicts that have waited long enough, and those that are certain by now."""
+    def settle(self, now: Micros, *, is_end: bool = False) -> Iterator[Event]:
+        """Yield the verdicts that have waited long enough, and those that are certain by now. ``is_end``:
+        none waits any longer."""
         waiting: deque[_Open] = deque()
         while self._open:
             each = self._open.popleft()
             full = len(self._open) + len(waiting) >= OPEN_AT_MOST
             since = max(each.since, self._caught_up)
-            last = full or (not self._is_behind and now >= since + PATIENCE)
+            last = is_end or full or (not self._is_behind and now >= since + PATIENCE)
             try:
                 verdict = each.judge(last)
             except Exception as fault:  # any error in a plugin; the others are judged all the same

@@ -12,6 +12,13 @@ KNOWN_AT_MOST: Final = 20_000
 """Maximum number of Events whose counts are known."""
 
 
+class Unshown:
+    """An attempt whose Event came, of which the condition of its pod has shown nothing yet."""
+
+    def __init__(self) -> None:
+        self.is_shown = False
+
+
 class RepeatedFailures:
     """Counts the Events FailedScheduling. One that is repeated has a series, or is another object where the
     pod has changed meanwhile (getKey in client-go/tools/events/event_broadcaster.go)."""
@@ -21,9 +28,15 @@ class RepeatedFailures:
         """How often each Event has occurred, by key."""
         self._shown: dict[str, Micros] = {}
         """When the condition showed an attempt whose Event has not come yet, by the pod's uid."""
+        self._unshown: dict[str, list[Unshown]] = {}
+        """By the uids of the pods, oldest first."""
 
     def shown(self, uid: str, now: Micros) -> None:
-        """Note that the condition of a pod shows an attempt."""
+        """Note that the condition of a pod shows an attempt: the first one whose Event came before it."""
+        for each in self._unshown.get(uid, ()):
+            if not each.is_shown:
+                each.is_shown = True
+                return
         self._shown.pop(uid, None)
         self._shown[uid] = now
         while self._shown[first := next(iter(self._shown))] < now - EVENT_LATE:
@@ -32,6 +45,20 @@ class RepeatedFailures:
     def is_shown(self, uid: str, since: Micros) -> bool:
         """Whether the condition has shown an attempt since then. It is asked once."""
         return self._shown.pop(uid, since - 1) >= since
+
+    def expect(self, uid: str) -> Unshown:
+        """Return the attempt of an Event that came before what the condition shows of it. It is asked until
+        :meth:`give_up`."""
+        attempt = Unshown()
+        self._unshown.setdefault(uid, []).append(attempt)
+        return attempt
+
+    def give_up(self, uid: str, attempt: Unshown) -> bool:
+        """Return whether the condition has shown the attempt."""
+        self._unshown[uid].remove(attempt)
+        if not self._unshown[uid]:
+            del self._unshown[uid]
+        return attempt.is_shown
 
     def occurs(self, key: str, event: Manifest) -> bool:
         """Note a version of an Event. Whether it says that the Event has occurred once more."""

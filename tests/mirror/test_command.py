@@ -28,6 +28,7 @@ def said(capsys: pytest.CaptureFixture[str], *options: str) -> str:
         (PODS, refusal(403, "jane cannot"), "mirror: no permission to list pods: jane cannot"),
         (NODES, refusal(403, "jane cannot"), "mirror: no permission to list nodes: jane cannot"),
         ("/version", refusal(401, "no"), 'not accept the credentials of the context "prod" (401)'),
+        ("/version", Answer(500, b"<html>"), ": /version: HTTP 500\n"),
         ("/version", Answer(200, b"<html>"), "not that of a Kubernetes API server"),
     ],
 )
@@ -49,13 +50,18 @@ def test_a_server_that_hangs_is_not_there_or_speaks_no_tls(
     with serving(small_cluster()) as server:
         server.hanging = NODES
         assert of(server.address) == f"mirror: {server.address}: no answer within 0.2 s\n"
-        assert ": TLS: " in of(server.address.replace("http:", "https:"))
+        https = server.address.replace("http:", "https:")
+        assert of(https) == f"mirror: {https}: what answers does not speak TLS\n"
     assert of("http://127.0.0.1:1") == "mirror: http://127.0.0.1:1: no connection: Connection refused\n"
 
 
 def test_a_kubeconfig_or_an_option_that_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = str(write_kubeconfig(tmp_path / "k", "https://127.0.0.1:1"))
     assert 'no context "x"; there are: prod' in said(capsys, "--kubeconfig", file, "--context", "x")
+    bare = str(write_kubeconfig(tmp_path / "bare", "127.0.0.1:1"))
+    assert "has neither http:// nor https://: 127.0.0.1:1" in said(capsys, "--kubeconfig", bare)
+    (tmp_path / "words").write_text("hello")
+    assert said(capsys, "--kubeconfig", str(tmp_path / "words")).endswith("words: not a kubeconfig\n")
     assert "no such file" in said(capsys, "--kubeconfig", str(tmp_path / "gone"))
     assert "--request-timeout" in said(capsys, "--kubeconfig", file, "--request-timeout", "0s")
     assert "'Bank' is no name of a namespace" in said(capsys, "--kubeconfig", file, "--namespaces", "Bank")

@@ -47,6 +47,18 @@ def test_it_keeps_verdicts_only_and_counts_them() -> None:
     assert value(MIRROR_PENDING, cause="Insufficient cpu", age="1h") == 1
 
 
+def test_what_was_bound_while_nobody_mirrored_is_unknown() -> None:
+    """Another pod of the name of one that waited is another pod."""
+    judge = MirrorJudge(JudgedScheduler(DEFAULT_FEATURES))
+    stream = Stream(node("n1"), *(pod(name) for name in "abcd"))
+    waiting = {f"default/{name}": stream.pod(name)["metadata"]["uid"] for name in "abc"}
+    pods = {f"default/{name}": stream.bound(name, "n1") for name in "abd"} | {"default/c": stream.pod("c")}
+    judge.begin({"nodes": {"n1": node("n1")}, "pods": pods}, START, waiting | {"default/b": "another"})
+    [found] = judge.take(START)
+    assert isinstance(found, BindingJudged)
+    assert (found.pod, found.node, found.verdict) == ("default/a", "n1", "unknown")
+
+
 def test_the_metrics_name_a_bounded_number_of_owners() -> None:
     judge = MirrorJudge(JudgedScheduler(DEFAULT_FEATURES))
     for number in range(OWNERS_AT_MOST + 5):

@@ -5,7 +5,7 @@ import pytest
 from simulator.api import SECOND, Manifest
 from simulator.memory_sandbox import START, MemorySandbox, SandboxOptions
 from simulator.trace import BindingJudged, Event
-from simulator.verdict_words import in_english
+from simulator.verdict_words import CUT_OFF, in_english
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.states import Effort
 from simulator.versions.features import DEFAULT_FEATURES, Features
@@ -46,6 +46,13 @@ def test_a_node_that_the_model_chooses_agrees_at_once() -> None:
     assert (found.verdict, found.node, found.judged_as) == ("agrees", "n2", "")
     assert not found.scores
     assert in_english(found) == f"n2 has the highest total, {found.total}."
+
+
+def test_a_verdict_that_waits_at_the_end_is_unknown() -> None:
+    stream = Stream(node("n1"), node("n2", "8"), pod("a"))
+    assert not verdicts(stream.bind("a", "n1"))
+    found = only(stream.judge.end())
+    assert (found.verdict, found.reason) == ("unknown", CUT_OFF)
 
 
 def test_one_of_several_equal_nodes_is_a_tie() -> None:

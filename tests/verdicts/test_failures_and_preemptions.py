@@ -101,6 +101,22 @@ def test_an_event_before_the_condition_that_its_attempt_changes_is_not_judged_tw
     assert (found.verdict, found.message) == ("agrees", now)
 
 
+def test_a_condition_shows_the_attempt_whose_event_came_before_it() -> None:
+    """The Event of the next attempt, which fails with the same message, is not taken for that one."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    said = event("FailedScheduling", stream.pod("a"), MESSAGE)
+    stream.fail("a", MESSAGE)
+    stream.write(said)
+    stream.now += 30 * SECOND
+    stream.write(node("n3"))
+    now = MESSAGE.replace("0/2", "0/3").replace("2 ", "3 ")
+    stream.write({**said, "series": {"count": 2}})
+    found = stream.fail("a", now)
+    stream.now += SECOND
+    found += stream.write({**said, "series": {"count": 3}}) + stream.wait()
+    assert [(each.verdict, each.message) for each in failures(found)] == [("agrees", now)] * 2
+
+
 def test_an_event_that_repeats_another_says_nothing_of_an_attempt_that_is_judged() -> None:
     """client-go keeps the note of the first."""
     stream = Stream(node("n1"), node("n2"), pod("a", "9"))

@@ -20,6 +20,8 @@ SENTENCES: Final = (
     gettext_noop("%(server)s: no connection: %(said)s"),
     gettext_noop("%(server)s: no connection by the proxy: %(said)s"),
     gettext_noop("%(server)s: the server closed the connection"),
+    gettext_noop("%(server)s: what answers does not speak TLS"),
+    gettext_noop("%(server)s: what answers by the proxy does not speak TLS"),
     gettext_noop("%(server)s: TLS: %(said)s"),
     gettext_noop("%(server)s: TLS by the proxy: %(said)s"),
     gettext_noop("%(server)s: /version is not that of a Kubernetes API server"),
@@ -28,6 +30,10 @@ SENTENCES: Final = (
     gettext_noop("kubeconfig %(file)s: not a kubeconfig"),
     gettext_noop('kubeconfig %(file)s: no context "%(context)s"; there are: %(contexts)s'),
     gettext_noop('kubeconfig %(file)s: the cluster of the context "%(context)s" has no server'),
+    gettext_noop(
+        'kubeconfig %(file)s: the server of the context "%(context)s" has neither http:// nor https://: '
+        "%(server)s"
+    ),
     gettext_noop(
         'kubeconfig %(file)s: the plugin for credentials "%(plugin)s" is not installed, or not in the PATH'
     ),
