@@ -107,6 +107,7 @@ _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 
 
+@lru_cache(maxsize=16384, typed=True)
 def canonical(quantity: str | int | float) -> str:
     """Return a quantity in canonical form, as the API server stores it: ``0.5`` is ``500m``, ``1024Mi`` is
     ``1Gi`` (CanonicalizeBytes). Raises :class:`QuantityError`, also from 2^63."""

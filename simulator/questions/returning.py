@@ -45,10 +45,11 @@ def preempted(copy: RunningCopy) -> dict[str, str]:
 def follow(copy: RunningCopy, evicted: Mapping[str, str], lost_owners: Mapping[str, str]) -> list[EvictedPod]:
     """Return what becomes of pods that were there at the start. evicted: key -> for whom."""
     pods = copy.pods()
-    known = {uid_of(pod) for pod in copy.original.values()}
     created: dict[str, list[Manifest]] = {}
-    for pod in pods.values():
-        if uid_of(pod) not in known and not is_terminating(pod):
+    for key, pod in pods.items():
+        before = copy.original.get(key)
+        is_new = before is not pod and (before is None or uid_of(before) != uid_of(pod))
+        if is_new and not is_terminating(pod):
             created.setdefault(controller_uid(pod), []).append(pod)
     # Those with a node first: which of several replacements is whose is not defined.
     for found in created.values():
