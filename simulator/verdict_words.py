@@ -86,6 +86,8 @@ WAS_CUT_OFF: Final = gettext_noop(
 NOT_TRIED: Final = "the cycle of its pod group would take too long"
 NO_POD_GROUP: Final = "its PodGroup is not known"
 """The reasons of such verdicts."""
+UNTRIED: Final = (NOT_TRIED, NO_POD_GROUP)
+"""Those that may not hold in another state, or later."""
 GROUP_NOT_TRIED: Final = gettext_noop(
     "The cycle of its pod group was not tried: it would take the mirror too long."
 )

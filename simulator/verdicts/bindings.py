@@ -11,6 +11,7 @@ from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message
 from simulator.scheduler.schedule_result import enough_feasible_nodes
 from simulator.trace.verdicts import JudgedScore, Verdict
+from simulator.verdict_words import UNTRIED
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
 
@@ -35,7 +36,7 @@ class BindingFinding(NamedTuple):
     @property
     def fits(self) -> bool:
         """Whether no other state need be tried."""
-        return self.verdict not in ("differs", "impossible")
+        return self.verdict not in ("differs", "impossible") and self.reason not in UNTRIED
 
 
 def judge_binding(

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from simulator.scheduler.attempt_record import message
 from simulator.scheduler.outside import CUT_OFF
 from simulator.trace.verdicts import Verdict
+from simulator.verdict_words import UNTRIED
 from simulator.verdicts.bindings import run_attempt
 from simulator.what_if.situation import Situation
 
@@ -27,7 +28,7 @@ class FailureFinding(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        return self.verdict != "differs"
+        return self.verdict != "differs" and self.model not in UNTRIED
 
 
 def judge_failure(situation: Situation, said: str) -> FailureFinding:

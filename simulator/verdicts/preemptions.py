@@ -11,6 +11,7 @@ from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message, preemption
 from simulator.trace.verdicts import NODES_AT_MOST, JudgedCandidate, Verdict
+from simulator.verdict_words import UNTRIED
 from simulator.verdicts.bindings import run_attempt
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
@@ -31,7 +32,7 @@ class PreemptionFinding(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        return self.verdict not in ("differs", "impossible")
+        return self.verdict not in ("differs", "impossible") and self.reason not in UNTRIED
 
 
 def judge_preemption(

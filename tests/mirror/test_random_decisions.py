@@ -21,7 +21,7 @@ from simulator.versions.features import DEFAULT_FEATURES
 from tests.loop.world import START, World
 from tests.mirror.conftest import Mirror, identity
 from tests.mirror.proxy import before
-from tests.verdicts.source import RandomChanges
+from tests.verdicts.source import GANG_FEATURES, RandomChanges
 from tests.waiting import eventually
 
 
@@ -30,8 +30,14 @@ class RandomWorld(RandomChanges):
 
     def __init__(self, store: Store, theme: str, number: int) -> None:
         super().__init__(theme, number)
+        self.features = GANG_FEATURES if theme == "gangs" else DEFAULT_FEATURES
         self.world = World(
-            store, seed=number, pace=self.pace, config=self.config, kubernetes=DEFAULT_FEATURES.version.patch
+            store,
+            seed=number,
+            pace=self.pace,
+            config=self.config,
+            kubernetes=self.features.version.patch,
+            feature_gates=self.features.gates,
         )
         self.sandbox = self
         self.create(self.begun)
@@ -54,10 +60,10 @@ class RandomWorld(RandomChanges):
         self.world.slice()
 
 
-def as_mirrored(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
+def as_mirrored(source: RandomWorld) -> dict[str, dict[str, Any]]:
     """What a mirror of a sandbox has: no pods that have ended, and nothing that is redacted."""
-    reader = FollowedObjects(START, bytes(32), DEFAULT_FEATURES)
-    objects, _ = sandbox.list_all()
+    reader = FollowedObjects(START, bytes(32), source.features)
+    objects, _ = source.world.sandbox.list_all()
     found: dict[str, dict[str, Any]] = {}
     for resource in FOLLOWED:
         for key, manifest in objects.get(resource.id, {}).items():
@@ -106,7 +112,7 @@ def check(mirror: Mirror) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("theme", ["affinity", "preemption", "volumes", "devices", "queue"])
+@pytest.mark.parametrize("theme", ["affinity", "preemption", "volumes", "devices", "queue", "gangs"])
 def test_all_decisions_have_good_verdicts_and_the_objects_are_the_same(
     store: Store,
     server: str,
@@ -120,7 +126,7 @@ def test_all_decisions_have_good_verdicts_and_the_objects_are_the_same(
     source = RandomWorld(store, theme, 0)
     world = source.world
     with before(f"{server}/s/{world.sandbox.name}") as proxy:
-        cluster = cluster_at(proxy.address)._replace(configuration=source.config)
+        cluster = cluster_at(proxy.address)._replace(configuration=source.config, features=source.features)
         mirror = Mirror(store, sandbox_name, cluster)
         try:
             eventually(mirror.follows, "the mirror follows")
@@ -134,9 +140,7 @@ def test_all_decisions_have_good_verdicts_and_the_objects_are_the_same(
                 if step % 2:
                     proxy.cut()
             source.run(30)
-            eventually(
-                lambda: stored_identities(mirror.sandbox) == as_mirrored(world.sandbox), "the same objects"
-            )
+            eventually(lambda: stored_identities(mirror.sandbox) == as_mirrored(source), "the same objects")
             eventually(lambda: all_judged(mirror.sandbox), "all bindings are judged")
             assert mirror.failure is None
         finally:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from simulator.api import SECOND, Manifest, WatchEvent
 from simulator.memory_sandbox import SandboxOptions
 from simulator.objects.conditions import condition, with_condition
+from simulator.objects.pod_group import POD_GROUPS
 from simulator.trace import BindingJudged, FailureJudged, PreemptionJudged
 from simulator.verdict_words import in_english
 from simulator.versions.features import Features
@@ -67,6 +68,23 @@ def test_another_message_differs() -> None:
     source = gangs(changed)
     found = [each for each in source.verdicts if isinstance(each, FailureJudged) and each.message == "x"]
     assert [(each.verdict, each.model) for each in found] == [("differs", WAITING)] * 2
+
+
+def test_a_group_may_be_shown_after_the_messages_about_its_pods() -> None:
+    late: list[WatchEvent] = []
+
+    def groups_last(events: list[WatchEvent]) -> list[WatchEvent]:
+        late.extend(each for each in events if each.resource == POD_GROUPS)
+        shown = [each for each in events if each.resource != POD_GROUPS]
+        if any(each.resource == "pods" and condition(each.object, "PodScheduled") for each in shown):
+            shown += late
+            late.clear()
+        return shown
+
+    source = gangs(groups_last)
+    failures = [each for each in source.verdicts if isinstance(each, FailureJudged)]
+    assert {each.pod for each in failures} == {f"default/train-{i}" for i in range(3)}
+    assert {each.verdict for each in failures} == {"agrees"}
 
 
 RACKS = (("a1", "4", "a"), ("b1", "2", "b"), ("c1", "1", "c"))
