@@ -165,10 +165,10 @@ class Removable:
     def _summary(self, tried: Sequence[RemovableNode]) -> Iterator[Sentence]:
         if not tried:
             return
-        count, everything = str(len(self._together)), str(len(tried))
         if not self._together:
-            yield Sentence(words.NONE_REMOVABLE, {"all": everything})
+            yield Sentence(words.NONE_REMOVABLE, {"all": str(len(tried))})
         else:
+            count, everything = str(len(self._together)), str(len(self._nodes))
             yield Sentence(
                 words.REMOVABLE, {"count": count, "all": everything, "names": join_some(self._together)}
             )

@@ -226,3 +226,13 @@ def test_pods_that_no_number_of_nodes_helps_are_counted_with_the_reason() -> Non
     assert said(answer).startswith(
         "No number of nodes of these shapes lets a pending pod run. 2 stay pending"
     )
+
+
+def test_a_removal_that_is_stopped_says_how_many_nodes_there_are() -> None:
+    question = begin(asked([make_node(f"node-{i}") for i in range(3)]), RemovableParameters(), 1)
+    for done in question.run():
+        if done:
+            break
+    answer = question.answer()
+    assert not answer.complete
+    assert said(answer).startswith("1 of 3 nodes can be removed together: node-0.")

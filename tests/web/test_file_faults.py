@@ -226,6 +226,7 @@ def test_what_the_api_server_refuses_of_a_workload_is_explained() -> None:
         'line 2, column object: web: Job.batch "web" is invalid: spec.parallelism: Required value',
         'Node "a" is invalid: spec.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule"',
         'line 2: a: pods "a" is forbidden: no PriorityClass with name none-such was found',
+        'namespaces "shop" not found',
     ):
         is_explained(lambda problem=problem: explained_file(problem))
 

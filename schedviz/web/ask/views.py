@@ -18,6 +18,7 @@ from schedviz.web.ask import form
 from schedviz.web.ask.result import present_answer, said
 from schedviz.web.job_pages import progress_answer, progress_context
 from schedviz.web.limits import text_of, with_time
+from schedviz.web.reasons.yaml_faults import explain_problem
 from schedviz.web.sources import find_present
 from schedviz.web.text import format as fmt
 from simulator.apiserver.resources import NODES
@@ -111,7 +112,7 @@ def _explained(job: AskedJob) -> str:
     """Return in the language of the page why a question could not be answered; "" = it is known in English
     only."""
     kind, _, message = job.trouble.partition(": ")
-    return form.explain_question(message)[1] if kind == BadQuestion.__name__ else ""
+    return form.explain_question(message)[1] if kind == BadQuestion.__name__ else explain_problem(message)
 
 
 def _form(request: HttpRequest, name: str, errors: dict[str, str]) -> HttpResponse:

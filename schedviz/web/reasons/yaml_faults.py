@@ -160,12 +160,9 @@ def explain_problem(problem: str) -> str:
         return sentence
     refused, value = _REFUSED.fullmatch(problem), _VALUE.fullmatch(problem)
     field = refused["field"] or "" if refused else ""
-    if refused:
-        cause = Cause(field, refused["message"])
-    elif value:
+    cause = Cause(field, refused["message"] if refused else problem)
+    if value:
         cause = Cause("", f"Invalid value: {json.dumps(value['value'])}: {value['rule']}")
-    else:
-        return ""
     found = explain_cause(cause)
     if found.is_general:
         return ""
