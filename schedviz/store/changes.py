@@ -206,11 +206,16 @@ def _changes(data: bytes | Exception, position: Position) -> Changes:
     reply = _reply_decoder.decode(data)
     if reply.outcome != "changes":
         return Changes(reply.outcome, float(reply.wall), position)
+    try:
+        written = [_log_entry(entry_id, fields) for entry_id, fields in reply.log]
+    except ValueError as error:  # of this sandbox only, as above
+        log.warning("the changes of a sandbox cannot be read: %s", error)
+        return Changes("anew", float(reply.wall), position)
     return Changes(
         "changes",
         float(reply.wall),
         msgspec.structs.replace(reply.position, server=position.server),
-        log=[_log_entry(entry_id, fields) for entry_id, fields in reply.log],
+        log=written,
         trace=[(_number(entry_id), fields[1]) for entry_id, fields in reply.trace],
         lanes=None if reply.lanes is None else dict(pairs(reply.lanes)),
         moved=reply.moved,

@@ -35,11 +35,14 @@ def compress(json: bytes) -> str:
 
 
 def expand(text: bytes) -> bytes:
-    """Return the JSON of an object."""
+    """Return the JSON of an object. Raises ValueError for what :func:`compress` did not return."""
     if text.startswith(b"{"):
         return text
     _, _, packed = text.partition(b" ")
-    return zlib.decompressobj(WINDOW, zdict=DICTIONARY).decompress(a2b_base64(packed))
+    try:
+        return zlib.decompressobj(WINDOW, zdict=DICTIONARY).decompress(a2b_base64(packed))
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
 
 
 def json_size(text: bytes) -> int:

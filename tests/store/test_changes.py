@@ -8,6 +8,7 @@ import pytest
 from schedviz.store import Clock, Commit, Failure, Meta, Sandbox, Store
 from schedviz.store.changes import TRACE_READ, Changes, Position, Values
 from schedviz.store.commit_script import LIMITS
+from schedviz.store.keys import Keys
 from schedviz.store.wall import Wall
 from simulator.api import Change
 from simulator.client.informer import Pipeline, Stage
@@ -178,3 +179,21 @@ def test_sandboxes_are_read_together_though_redis_forgot_the_script(store: Store
     )
     assert (first.outcome, second.outcome) == ("same", "gone")
     assert Wall(first.wall).now() >= first.wall
+
+
+@pytest.mark.parametrize("text", [b"9 A", b"9 ////"])
+def test_a_sandbox_with_an_unreadable_object_does_not_keep_others_from_being_read(
+    store: Store, sandbox: Sandbox, text: bytes
+) -> None:
+    other = store.create(Meta("readable"))
+    try:
+        positions = [(each.name, here(store, each)) for each in (sandbox, other)]
+        for each in (sandbox, other):
+            each.commit(Commit([create("a")]))
+        log = Keys.of(sandbox.name).log
+        store.redis.delete(log)
+        fields = {"type": "ADDED", "resource": "pods", "key": "default/a", "object": text}
+        store.redis.xadd(log, fields, id="1-0")  # type: ignore[arg-type] # its stubs want no bytes
+        assert [changes.outcome for changes in store.read_changes(positions)] == ["anew", "changes"]
+    finally:
+        store.delete(other.name)
