@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 import msgspec
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
@@ -76,6 +77,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # as above
     hub: Hub[Any]
     sandbox: str = ""
     """The name of the sandbox for whose limit the connection counts; "" = none."""
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle an event. channels closes old connections to a database before each one, in a thread that
+        others use, too; these handlers use no database."""
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         fields = parse_qs(self.scope["query_string"].decode("latin-1"))

@@ -3,9 +3,11 @@
 import asyncio
 import json
 import re
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
+from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.conf import settings
@@ -145,8 +147,25 @@ async def test_a_page_that_says_what_it_has_shown_gets_the_next_frame_then(
     frame = await page.frame()
     assert f'data-after="{shown}"' in frame
     assert all(f">{name}<" in frame for name in names)
+    assert 'data-waited="0.0"' not in frame, "the beats took a tenth of a second"
+    assert 'data-waited="' in frame
     for socket in (page, other):
         await socket.disconnect()
+
+
+async def test_messages_of_a_page_wait_for_no_thread(hubs: Hubs, sandbox: Sandbox) -> None:
+    is_free = threading.Event()
+    other = asyncio.ensure_future(sync_to_async(is_free.wait)())
+    try:
+        page = await connected(sandbox, "shown=1")
+        shown = seq_of(await page.frame())
+        await asyncio.to_thread(sandbox.commit, Commit([Change("pods", "default/web", pod("web"), 0)]))
+        await page.say(shown=shown)
+        assert ">web<" in await page.frame()
+    finally:
+        is_free.set()
+    await other
+    await page.disconnect()
 
 
 async def test_the_informer_is_rendered_only_for_pages_that_show_it(
