@@ -189,8 +189,8 @@ class _Pods(msgspec.Struct):
 
 
 def read_gates(reader: ClusterReader, version: KubernetesVersion) -> dict[str, bool] | None:
-    """Return the gates that the metrics of a scheduler's pod say are set otherwise than the version has them;
-    None if they cannot be reached."""
+    """Return the gates that the metrics of a scheduler's pod say are set otherwise than the version has them,
+    without those of pod groups that are not modelled; None if they cannot be reached."""
     path = list_path(PODS, "kube-system")
     try:
         body = reader.get(path, {"labelSelector": "component=kube-scheduler", "limit": "5"})
@@ -212,6 +212,9 @@ def read_gates(reader: ClusterReader, version: KubernetesVersion) -> dict[str, b
             return {
                 gate: value
                 for gate, value in stated.items()
-                if gate in known and not known[gate].locked and value != known[gate].default
+                if gate in known
+                and not known[gate].locked
+                and value != known[gate].default
+                and (not value or can_be_on(version.name, gate))
             }
     return None

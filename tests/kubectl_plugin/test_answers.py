@@ -172,6 +172,17 @@ profiles: [{schedulerName: other}]
     assert failed.err.startswith("pending: --config-map kube-system/scheduler:note: ")
 
 
+def test_pod_groups_that_are_not_modelled_end_no_answer(ask: Ask, api_server: ApiServer) -> None:
+    api_server.version = "v1.35.2"
+    scheduler = {"metadata": {"name": "kube-scheduler-cp", "namespace": "kube-system"}}
+    api_server.answers[GATES] = Answer(200, {"items": [scheduler]})
+    api_server.answers[f"{GATES}/https:kube-scheduler-cp:10259/proxy/metrics"] = Answer(
+        200, b'kubernetes_feature_enabled{name="GenericWorkload",stage="ALPHA"} 1\n'
+    )
+    status, out, _ = ask("pending", server=api_server)
+    assert (status, "the scheduler v1.35.2" in out) == (1, True)
+
+
 def test_metrics_that_cannot_be_reached_are_asked_for_once(ask: Ask, api_server: ApiServer) -> None:
     """kubeadm's scheduler listens on the loopback of its machine only: the API server answers 503."""
     scheduler = {"metadata": {"name": "kube-scheduler-cp", "namespace": "kube-system"}}
