@@ -1,7 +1,10 @@
 """Random decisions of a sandbox that is mirrored by its API: all have good verdicts, and the mirror has its
 objects, though connections are cut, versions expire and another worker leads the source."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,18 +14,59 @@ from schedviz.mirror.session import Cluster
 from schedviz.real_cluster import follow
 from schedviz.real_cluster.read_resources import FOLLOWED
 from schedviz.store import Sandbox, Store
-from simulator.api import Manifest
+from schedviz.up.embedded_redis import free_port
+from schedviz.up.programs import SERVER
+from simulator.api import SECOND, Manifest
 from simulator.apiserver.resource import Resource
 from simulator.dumps.followed_objects import FollowedObjects
 from simulator.objects.events import EVENTS
-from simulator.trace import AnyEvent, BindingJudged, FailureJudged, OutsideBound, PreemptionJudged
+from simulator.trace import BindingJudged, Event, FailureJudged, OutsideBound, PreemptionJudged
 from simulator.verdict_words import CUT_OFF
+from simulator.verdicts import judge, open_verdicts, repeated_failures
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.loop.world import START, World
 from tests.mirror.conftest import Mirror, identity
-from tests.mirror.proxy import before
+from tests.mirror.proxy import Proxy, before
+from tests.processes import Process, answers
 from tests.verdicts.source import GANG_FEATURES, RandomChanges
 from tests.waiting import eventually
+
+Verdicts = BindingJudged | FailureJudged | PreemptionJudged
+LATENESS = [
+    (open_verdicts, "PATIENCE"),
+    (judge, "PATIENCE"),
+    (judge, "EVENT_LATE"),
+    (repeated_failures, "EVENT_LATE"),
+]
+"""How late the watch of one resource may be compared with others. Here it has all the time that a busy
+machine needs."""
+STEPS = {"affinity": 8, "preemption": 8, "queue": 8, "volumes": 40, "devices": 8, "gangs": 6}
+"""How often ten changes are made, by theme."""
+DECISIONS_A_STEP = 5
+"""How many there are at least in the mean: bindings, messages and evictions."""
+UNKNOWN_AT_MOST = 1 / 8
+UNKNOWN_BY = (CUT_OFF, "running PreBind plugin", "its PodGroup is not known")
+
+
+class OwnServer:
+    """A web server that the test ends and starts again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._port = free_port()
+        self._log = folder / "log"
+        self.address = f"http://127.0.0.1:{self._port}"
+        self.start()
+
+    def start(self) -> None:
+        self.process = Process(["-m", SERVER, f"--port={self._port}"], self._log)
+        eventually(lambda: self.process.alive() and answers(f"{self.address}/healthz"), "the server answers")
+
+
+@pytest.fixture(scope="module")
+def own_server(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
+    server = OwnServer(tmp_path_factory.mktemp("own-server"))
+    yield server
+    server.process.stop()
 
 
 class RandomWorld(RandomChanges):
@@ -85,64 +129,105 @@ def stored_identities(sandbox: Sandbox) -> dict[str, dict[str, Any]]:
     }
 
 
-def trace(sandbox: Sandbox) -> list[AnyEvent]:
-    return [event for _, event in sandbox.trace_tail(5000)]
+class Following:
+    """The mirror of a source, which is followed over a server and a connection that fail."""
+
+    def __init__(
+        self, source: RandomWorld, server: OwnServer, proxy: Proxy, start: Callable[[], Mirror]
+    ) -> None:
+        self._source, self._server, self._proxy, self._start = source, server, proxy, start
+        self.mirror = start()
+        eventually(self.mirror.follows, "the mirror follows")
+
+    def go_on(self, operations: int) -> None:
+        """Let so many changes happen, and the mirror catch up. Verdicts wait for what comes late until
+        then."""
+        self._source.go_on(operations)
+        eventually(self._is_same, "the mirror has the same objects")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(open_verdicts, "PATIENCE", 0)
+            waiting = self.mirror.session._judge._judge._open
+            eventually(lambda: waiting.oldest() is None, "no verdict waits")
+
+    def _is_same(self) -> bool:
+        self.mirror.follows()
+        return stored_identities(self.mirror.sandbox) == as_mirrored(self._source)
+
+    # What fails
+
+    def cut(self) -> None:
+        """The connections end while the cluster changes."""
+        self._source.go_on(3)
+        self._proxy.cut()
+
+    def expire(self) -> None:
+        """The versions of the watches are not kept any more."""
+        for each in self.mirror.session.follower.followers:
+            each.version = "1"
+        self.cut()
+
+    def restart(self) -> None:
+        """The mirroring process ends, and another one begins after some changes."""
+        self.mirror.stop()
+        self._source.go_on(3)
+        self.mirror = self._start()
+        eventually(self.mirror.follows, "the mirror follows")
+
+    def restart_server(self) -> None:
+        """The API server is killed, and started again after some changes."""
+        self._server.process.kill()
+        self._proxy.cut()
+        self._source.go_on(3)
+        self._server.start()
+
+    def hand_over(self) -> None:
+        """Another worker leads the source."""
+        self._source.world.take_over()
 
 
-def all_judged(sandbox: Sandbox) -> bool:
-    """A pod that a list shows first with its node has a verdict and no binding."""
-    events = trace(sandbox)
-    bound = {each.pod for each in events if isinstance(each, OutsideBound)}
-    return bound <= {each.pod for each in events if isinstance(each, BindingJudged)}
-
-
-def check(mirror: Mirror) -> int:
-    """All verdicts are good ones. How many there are."""
-    found = [
-        each
-        for each in trace(mirror.sandbox)
-        if isinstance(each, BindingJudged | FailureJudged | PreemptionJudged)
-    ]
-    for each in found:
-        if each.verdict == "unknown":
-            assert CUT_OFF in repr(each) or "running PreBind plugin" in repr(each), each
-        else:
-            assert each.verdict in ("agrees", "tie"), each
-    return len(found)
+def check(trace: list[Event], steps: int) -> None:
+    """All decisions that a mirror followed have verdicts, and these are good ones, but for a small share:
+    bindings that happened while nobody mirrored, decisions that only a list shows, as their watch events were
+    lost, and those that failed after a node was found. A pod that a list shows first with its node has a
+    verdict and no binding."""
+    bound = Counter(each.pod for each in trace if isinstance(each, OutsideBound))
+    assert bound <= Counter(each.pod for each in trace if isinstance(each, BindingJudged))
+    found = [each for each in trace if isinstance(each, Verdicts)]
+    unknown = [each for each in found if each.verdict == "unknown"]
+    for each in unknown:
+        assert any(why in repr(each) for why in UNKNOWN_BY), each
+    others = [each for each in found if each.verdict not in ("agrees", "tie", "unknown")]
+    assert not others, others[:3]
+    assert len(found) >= steps * DECISIONS_A_STEP
+    assert len(unknown) <= len(found) * UNKNOWN_AT_MOST
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("theme", ["affinity", "preemption", "volumes", "devices", "queue", "gangs"])
+@pytest.mark.parametrize("theme", STEPS)
 def test_all_decisions_have_good_verdicts_and_the_objects_are_the_same(
     store: Store,
-    server: str,
+    own_server: OwnServer,
     theme: str,
     *,
     sandbox_name: str,
     cluster_at: Callable[[str], Cluster],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Some 800 decisions in all themes together."""
     monkeypatch.setattr(follow, "BACK_OFF", (0.01, 0.05))
+    for module, name in LATENESS:
+        monkeypatch.setattr(module, name, 3600 * SECOND)
     source = RandomWorld(store, theme, 0)
-    world = source.world
-    with before(f"{server}/s/{world.sandbox.name}") as proxy:
+    with before(f"{own_server.address}/s/{source.world.sandbox.name}") as proxy:
         cluster = cluster_at(proxy.address)._replace(configuration=source.config, features=source.features)
-        mirror = Mirror(store, sandbox_name, cluster)
+        following = Following(source, own_server, proxy, lambda: Mirror(store, sandbox_name, cluster))
+        faults = cycle([following.cut, following.hand_over, following.expire, following.restart])
         try:
-            eventually(mirror.follows, "the mirror follows")
-            for step in range(6):
-                source.go_on(10)
-                if step == 1:
-                    world.take_over()
-                elif step == 3:
-                    for each in mirror.session.follower.followers:
-                        each.version = "1"
-                if step % 2:
-                    proxy.cut()
+            for step in range(STEPS[theme]):
+                following.go_on(10)
+                (following.restart_server if step == STEPS[theme] // 2 else next(faults))()
             source.run(30)
-            eventually(lambda: stored_identities(mirror.sandbox) == as_mirrored(source), "the same objects")
-            eventually(lambda: all_judged(mirror.sandbox), "all bindings are judged")
-            assert mirror.failure is None
+            following.go_on(1)
         finally:
-            mirror.stop()
-    assert check(mirror) > 10
+            following.mirror.stop()
+    check([event for _, event in following.mirror.sandbox.trace_tail(20_000)], STEPS[theme])
