@@ -1,5 +1,8 @@
 """The page after a restart of the server, on small screens, with reduced motion, and with many nodes."""
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
@@ -112,6 +115,8 @@ def test_a_lost_frame_is_noticed_and_the_whole_page_is_requested(
         def pass_on(message: str | bytes) -> None:
             if "first" in str(message) and not lost:
                 lost.append(str(message))
+                # The server waits for what a page says of each frame.
+                server.send(json.dumps({"shown": int(re.findall(r'data-seq="(\d+)"', str(message))[0])}))
             else:
                 socket.send(message)
 
