@@ -81,13 +81,17 @@ SAMPLED_CANDIDATES: Final = gettext_noop(
 CUT_OFF: Final = "it was decided while the watch was cut off"
 """The reason of such a verdict."""
 WAS_CUT_OFF: Final = gettext_noop(
-    "It was decided while the watch was cut off, so the state before it is not known."
+    "Not all states before it are known: the watch was cut off, or had just begun."
 )
+STATES_LEFT: Final = "not all states were tried"
 NOT_TRIED: Final = "the cycle of its pod group would take too long"
 NO_POD_GROUP: Final = "its PodGroup is not known"
 """The reasons of such verdicts."""
 UNTRIED: Final = (NOT_TRIED, NO_POD_GROUP)
 """Those that may not hold in another state, or later."""
+NOT_ALL_TRIED: Final = gettext_noop(
+    "Not all states were tried in which it may have been decided: too many decisions differ at once."
+)
 GROUP_NOT_TRIED: Final = gettext_noop(
     "The cycle of its pod group was not tried: it would take the mirror too long."
 )
@@ -97,6 +101,7 @@ ASSUMED: Final = gettext_noop("Pods count that were bound later: %(pods)s.")
 UNDONE: Final = gettext_noop("Pods do not count that were bound shortly before: %(pods)s.")
 UNKNOWN_REASONS: Final = {
     CUT_OFF: WAS_CUT_OFF,
+    STATES_LEFT: NOT_ALL_TRIED,
     NOT_TRIED: GROUP_NOT_TRIED,
     NO_POD_GROUP: UNKNOWN_POD_GROUP,
 }

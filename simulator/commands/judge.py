@@ -82,7 +82,7 @@ def judge(watch: RecordedWatch, scheduler: JudgedScheduler) -> tuple[list[Event]
     judging.listed()
     report = ReportMaker(now)
     for event, now in watch.timed_changes():
-        trace += judging.observe(event, now)
+        trace += [*judging.observe(event, now), *judging.settle(now)]
     trace += judging.settle(now + 60 * SECOND)
     report.add(trace)
     places = {key: place for key, place in judging.take_queue_places().items() if place is not None}

@@ -66,6 +66,8 @@ class FollowedCluster:
         """Changes after that are kept as long as HISTORY before it."""
         self.forgotten = 0
         """The newest version of a change that cannot be undone any more."""
+        self.known_since: Micros = 0
+        """The time from which on each state is known."""
         self.bindings = 0
         """The number of bindings, with those that are forgotten."""
         self.late = 0
@@ -75,8 +77,9 @@ class FollowedCluster:
         self.newest = 0
         """The newest version of a change."""
 
-    def apply(self, event: WatchEvent, now: Micros) -> None:
-        """Take in a change. An object that cannot be read counts as absent."""
+    def apply(self, event: WatchEvent, now: Micros, *, is_listed: bool = False) -> None:
+        """Take in a change. An object that cannot be read counts as absent. ``is_listed``: only a list shows
+        it, so the states in between are not known."""
         if event.resource == EVENTS:
             return
         new = None if event.type == "DELETED" else event.object
@@ -93,13 +96,18 @@ class FollowedCluster:
             self.late += event.version < self.newest
             self.newest = max(self.newest, event.version)
             self.history.append(change)
+            if is_listed:
+                self.known_since = now
         oldest = min(now, self.needed_since) - HISTORY
         while self.history and (self.history[0].time < oldest or len(self.history) > CHANGES_AT_MOST):
-            self.forgotten = max(self.forgotten, self.history.popleft().version)
+            forgotten = self.history.popleft()
+            self.forgotten = max(self.forgotten, forgotten.version)
+            self.known_since = max(self.known_since, forgotten.time)
 
-    def listed(self) -> None:
-        """Note that all objects were listed: no state before it is known."""
+    def forget(self, now: Micros) -> None:
+        """Note that no state before a time is known."""
         self.history.clear()
+        self.known_since = now
 
     def find(self, resource: str, key: str) -> Manifest | None:
         """Return an object as it is now; None if it does not exist, or is a pod that has ended."""

@@ -37,7 +37,7 @@ from simulator.verdicts.group_cycles import GroupCycles
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.verdicts.open_verdicts import PATIENCE, OpenVerdicts
 from simulator.verdicts.preemptions import PreemptionFinding, judge_preemption
-from simulator.verdicts.repeated_failures import EVENT_LATE, RepeatedFailures
+from simulator.verdicts.repeated_failures import EVENT_LATE, RepeatedFailures, message_of
 from simulator.verdicts.states import (
     Effort,
     Search,
@@ -76,8 +76,9 @@ class _Deleted(NamedTuple):
 
 class Judge:
     """Call :meth:`observe` for each watch event, those of the first list before :meth:`listed`, and
-    :meth:`settle` about each second. What they return is the trace: what the scheduler did, and the
-    verdicts. A verdict may come up to PATIENCE later than what it is about."""
+    :meth:`settle` after those that were received together, and about each second. What they return is the
+    trace: what the scheduler did, and the verdicts. A verdict may come up to PATIENCE later than what it is
+    about."""
 
     def __init__(self, scheduler: JudgedScheduler) -> None:
         self.scheduler = scheduler
@@ -112,7 +113,7 @@ class Judge:
     def listed(self) -> None:
         """Note that all objects were listed: what is observed from now on are changes."""
         self._acts.started = True
-        self.known.listed()
+        self.known.forget(self.now)
 
     def bound_unseen(self, waiting: Mapping[str, str]) -> list[BindingJudged]:
         """Return the verdicts on the bindings of pods, by key and uid, that have got their nodes since the
@@ -142,23 +143,26 @@ class Judge:
             self._pod_changed(event)
         else:
             before = self.known.find(event.resource, event.key)
-            self.known.apply(event, self.now)
+            self.known.apply(event, self.now, is_listed=is_listed)
             if event.resource == PVCS and self.started:
                 self._claim_changed(event, before)
             elif event.resource == PVS and self.started:
                 self._volume_changed(event, before)
-        return self.settle(self.now)
+        return self._take()
 
     def settle(self, now: Micros) -> list[Event]:
         """Give the verdicts that have waited long enough, and those that are certain by now."""
         self.now = max(self.now, now)
         self._trace.extend(self._open.settle(self.now))
+        return self._take()
+
+    def _take(self) -> list[Event]:
         found, self._trace = self._trace, []
         return found
 
     def end(self) -> list[Event]:
         """Give the verdicts that wait, as nothing more is observed: what may yet come is not known."""
-        self.known.forgotten = self.known.newest
+        self.known.known_since = self.now
         return [*self._open.settle(self.now, is_end=True)]
 
     def take_queue_places(self) -> dict[str, QueuePlace | None]:
@@ -169,7 +173,7 @@ class Judge:
 
     def _pod_changed(self, event: WatchEvent) -> None:
         old = self.known.pods.get(event.key)
-        self.known.apply(event, self.now)
+        self.known.apply(event, self.now, is_listed=self._is_listing)
         new = self.known.pods.get(event.key)
         if old is None and new is None:
             return
@@ -177,6 +181,8 @@ class Judge:
         self._acts.pod_changed(old, new)
         if new is not None and (old is None or old.uid != new.uid):
             self._victims.created(new)
+        elif new is not None and old is not None and message_of(old) != message_of(new):
+            self._repeated.changed(new.uid, message_of(old), event.version)
         if self.started:
             for act in self._trace[begin:]:
                 if isinstance(act, OutsideFailed) and new is not None:
@@ -232,15 +238,22 @@ class Judge:
             self._failed_again(regarding, event.version)
 
     def _failed_again(self, regarding: Manifest, version: int) -> None:
-        """Judge an attempt of which only the Event says that it failed: its message is the last one."""
+        """Judge an attempt of which only the Event says that it failed: its message is that of the condition
+        before the Event."""
         pod = self.known.pods.get(f"{regarding.get('namespace') or 'default'}/{regarding.get('name')}")
         if pod is None or pod.node_name or regarding.get("uid") not in (None, "", pod.uid):
             return
-        message, since = self._acts.last_failure(pod.key), self.now
-        if not message or self._repeated.is_shown(pod.uid, since - EVENT_LATE):
+        since = self.now
+        if not self._acts.last_failure(pod.key) or self._repeated.is_shown(pod.uid, since - EVENT_LATE):
             return
         self._reserved.pop(pod.key, None)
         uid, attempt = pod.uid, self._repeated.expect(pod.uid)
+
+        def message() -> str:
+            known = self.known.pods.get(pod.key)
+            now = message_of(known if known is not None and known.uid == uid else pod)
+            return self._repeated.message_before(uid, version) or now or self._acts.last_failure(pod.key)
+
         judge = self._failure(pod, pod.scheduler_name, message, version)
 
         def unless_shown(last: bool) -> FailureJudged | None:
@@ -310,7 +323,7 @@ class Judge:
                     self._open.add(self.now, self._binding(old, act.node, version))
             case OutsideFailed():
                 self._reserved.pop(act.pod, None)
-                self._open.add(self.now, self._failure(old, act.scheduler, act.message, version))
+                self._open.add(self.now, self._failure(old, act.scheduler, lambda: act.message, version))
             case OutsidePreempted():
                 self._victims.evicted(old, self.now)
                 self._open.add(self.now, self._preemption(old, act, version))
@@ -343,7 +356,9 @@ class Judge:
             return judge_binding(self.scheduler, situation, node, samples=not search.has_begun)
 
         def judge(last: bool) -> BindingJudged | None:
-            found = search.conclude(attempt, self.now, BindingFinding("unknown", reason=CUT_OFF), last=last)
+            found = search.conclude(
+                attempt, self.now, lambda why: BindingFinding("unknown", reason=why), last=last
+            )
             return found and self._binding_judged(pod, node, *found, search.written)
 
         return judge
@@ -374,22 +389,23 @@ class Judge:
         return self._binding_judged(pod, pod.node_name, finding, TriedState(version, self.now), self.now)
 
     def _failure(
-        self, pod: Pod, scheduler: str, message: str, version: int
+        self, pod: Pod, scheduler: str, message: Callable[[], str], version: int
     ) -> Callable[[bool], FailureJudged | None]:
-        in_group = self._groups.tries(pod) and not IN_BINDING.match(message)
-        own = self._group_writes(pod, version) if in_group else ()
-        search = self._search(pod, version, own)
+        """``message``: what is known of it by now."""
+        in_group = self._groups.tries(pod)
+        search = self._search(pod, version, self._group_writes(pod, version) if in_group else ())
 
         def attempt(situation: Situation) -> FailureFinding:
-            if in_group:
-                return self._groups.judge_failure(situation, message, state=search.trying, now=self.now)
-            return judge_failure(situation, message)
+            said = message()
+            if in_group and not IN_BINDING.match(said):
+                return self._groups.judge_failure(situation, said, state=search.trying, now=self.now)
+            return judge_failure(situation, said)
 
         def judge(last: bool) -> FailureJudged | None:
             found = search.conclude(
                 attempt,
                 self.now,
-                FailureFinding("unknown", CUT_OFF),
+                lambda why: FailureFinding("unknown", why),
                 last=last,
             )
             if found is None:
@@ -399,7 +415,7 @@ class Judge:
                 t=self.now,
                 pod=pod.key,
                 scheduler=scheduler,
-                message=message,
+                message=message(),
                 state=state.described(search.written),
                 judged_as=self.scheduler.judged_as,
                 **finding._asdict(),
@@ -449,7 +465,7 @@ class Judge:
             found = search.conclude(
                 lambda situation: self._evicted(situation, act.node, victim.key),
                 self.now,
-                PreemptionFinding("unknown", reason=CUT_OFF),
+                lambda why: PreemptionFinding("unknown", reason=why),
                 last=last,
             )
             return found and judged(*found, named, uid)

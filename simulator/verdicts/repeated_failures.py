@@ -1,15 +1,27 @@
 """Attempts that only an Event shows: the message is that of the attempt before, so the condition of the pod
 stays as it is (podutil.UpdatePodCondition in updatePod of pkg/scheduler/schedule_one.go)."""
 
-from typing import Final
+from collections import deque
+from typing import Final, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
+from simulator.objects.conditions import condition
 from simulator.objects.events import event_count
+from simulator.objects.pod import Pod
 
 EVENT_LATE: Final[Micros] = 2 * SECOND
 """How much later than the condition of a pod the Event of the same attempt may come."""
 KNOWN_AT_MOST: Final = 20_000
-"""Maximum number of Events whose counts are known."""
+"""Maximum number of Events whose counts are known, and of pods whose messages are."""
+MESSAGES_AT_MOST: Final = 4
+"""Maximum number of the last messages of a pod that are known: between two attempts is a second or more."""
+
+
+class _Message(NamedTuple):
+    """A message of a pod's condition, and the version in which another one took its place."""
+
+    text: str
+    until: int
 
 
 class Unshown:
@@ -26,8 +38,10 @@ class RepeatedFailures:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         """How often each Event has occurred, by key."""
-        self._shown: dict[str, Micros] = {}
-        """When the condition showed an attempt whose Event has not come yet, by the pod's uid."""
+        self._shown: dict[str, list[Micros]] = {}
+        """When the condition showed the attempts whose Events have not come yet, by the pod's uid."""
+        self._messages: dict[str, deque[_Message]] = {}
+        """By the uids of the pods, oldest first."""
         self._unshown: dict[str, list[Unshown]] = {}
         """By the uids of the pods, oldest first."""
 
@@ -37,14 +51,28 @@ class RepeatedFailures:
             if not each.is_shown:
                 each.is_shown = True
                 return
-        self._shown.pop(uid, None)
-        self._shown[uid] = now
-        while self._shown[first := next(iter(self._shown))] < now - EVENT_LATE:
+        self._shown[uid] = [*self._shown.pop(uid, ()), now]
+        while self._shown[first := next(iter(self._shown))][-1] < now - EVENT_LATE:
             del self._shown[first]
 
     def is_shown(self, uid: str, since: Micros) -> bool:
-        """Whether the condition has shown an attempt since then. It is asked once."""
-        return self._shown.pop(uid, since - 1) >= since
+        """Whether the condition has shown an attempt since then. It is asked once for each."""
+        shown = [each for each in self._shown.pop(uid, ()) if each >= since]
+        if shown[1:]:
+            self._shown[uid] = shown[1:]
+        return bool(shown)
+
+    def changed(self, uid: str, before: str, version: int) -> None:
+        """Note that the condition of a pod has another message from a version on."""
+        self._messages[uid] = messages = self._messages.pop(uid, deque(maxlen=MESSAGES_AT_MOST))
+        messages.append(_Message(before, version))
+        if len(self._messages) > KNOWN_AT_MOST:
+            del self._messages[next(iter(self._messages))]
+
+    def message_before(self, uid: str, version: int) -> str:
+        """Return the message that the condition had before a version; "" = that which it has now."""
+        messages = self._messages.get(uid, ())
+        return next((each.text for each in messages if each.until > version), "")
 
     def expect(self, uid: str) -> Unshown:
         """Return the attempt of an Event that came before what the condition shows of it. It is asked until
@@ -70,3 +98,8 @@ class RepeatedFailures:
 
     def forget(self, key: str) -> None:
         self._counts.pop(key, None)
+
+
+def message_of(pod: Pod) -> str:
+    """Return the message of the scheduler that the condition of a pod shows."""
+    return str((condition(pod.manifest, "PodScheduled") or {}).get("message", ""))

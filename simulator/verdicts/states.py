@@ -21,6 +21,7 @@ from simulator.objects.volumes import PVCS, PVS
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.plugins.volume_binding.claims import waits_for_first_consumer
 from simulator.trace.verdicts import JudgedState
+from simulator.verdict_words import CUT_OFF, STATES_LEFT
 from simulator.verdicts.bindings import run_attempt
 from simulator.verdicts.followed_cluster import (
     HISTORY,
@@ -132,6 +133,8 @@ class Search:
         self._tried: set[TriedState] = set()
         self._attempts = 0
         self._effort = effort
+        self._is_short = False
+        """Whether the effort did not suffice for all states."""
         self._seen = (-1, 0, 0, 0)
         self._late = known.late
         self._turns = known.turns if pod.pod_group else 0
@@ -152,18 +155,26 @@ class Search:
         return self._first is not None
 
     def conclude(
-        self, judge: Callable[[Situation], F], now: Micros, unknown: F, *, last: bool
+        self, judge: Callable[[Situation], F], now: Micros, unknown: Callable[[str], F], *, last: bool
     ) -> tuple[F, TriedState] | None:
         """Return the finding that fits, with its state; None = it may come yet. The ``last`` time, that in
-        the most probable state is returned where none fits, or ``unknown`` if the state before the write is
-        not known."""
+        the most probable state is returned where none fits, or what ``unknown`` makes of a reason if not all
+        states of the last seconds before the write are known, or there was no effort left to try them."""
         found = self._find(judge, now, last=last)
         if found is not None or not last:
             return found
-        assert self._first is not None, "no state was tried yet"
+        if self._first is None:
+            return unknown(CUT_OFF), TriedState(self._version, self.written)
         finding, state = self._first
-        is_blind = self._is_listed or self._version <= self._known.forgotten
-        return unknown if is_blind and not finding.fits else finding, state
+        if not finding.fits and (self._is_blind or self._is_short):
+            finding = unknown(CUT_OFF if self._is_blind else STATES_LEFT)
+        return finding, state
+
+    @property
+    def _is_blind(self) -> bool:
+        """Whether the scheduler may have decided in a state that is not known."""
+        is_first_known = self._known.known_since <= self.written - HISTORY
+        return self._is_listed or not is_first_known or self._version <= self._known.forgotten
 
     def _find(
         self, judge: Callable[[Situation], F], now: Micros, *, last: bool
@@ -180,7 +191,9 @@ class Search:
             # What was tried is not as it was thought to be.
             self._late, self._turns = self._known.late, turns
             self._tried.clear()
+            self._attempts = 0
         nodes = self._known.cluster.node_count
+        self._is_short = False
         for state in self._states():
             if state in self._tried:
                 continue
@@ -190,7 +203,8 @@ class Search:
             if pod is None or pod.uid != self._pod.uid:
                 self._tried.add(state)
                 continue
-            if self._attempts and not self._effort.spend(nodes, now):
+            if self.has_begun and not self._effort.spend(nodes, now):
+                self._is_short = True
                 return None
             self._attempts += 1
             self._tried.add(state)

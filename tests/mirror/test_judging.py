@@ -7,6 +7,7 @@ from simulator.api import SECOND, Manifest, WatchEvent
 from simulator.memory_sandbox import START
 from simulator.trace import BindingJudged, FailureJudged, PreemptionJudged
 from simulator.trace.verdicts import JudgedState
+from simulator.verdicts.followed_cluster import HISTORY
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.verdicts.stream import Stream, node, pod
@@ -27,7 +28,7 @@ def test_it_keeps_verdicts_only_and_counts_them() -> None:
     judge = MirrorJudge(JudgedScheduler(DEFAULT_FEATURES))
     objects = {"nodes": {"n1": node("n1"), "n2": node("n2", "1")}}
     objects["pods"] = {f"default/{name}": pod(name, cpu) for name, cpu in (("a", "2"), ("b", "9"))}
-    judge.begin(objects, START)
+    judge.begin(objects, START - HISTORY)
     labels = {"decision": "binding", "verdict": "agrees"}
     before = value(MIRROR_DECISIONS, **labels)
     stream = Stream(*objects["nodes"].values(), *objects["pods"].values())

@@ -61,6 +61,7 @@ class Source:
             events = take()
             for event in order(events):
                 self.trace += self.judge.observe(event, self.sandbox.now())
+            self.trace += self.judge.settle(self.sandbox.now())
             return events
 
         self.sandbox._api.take_events = watched  # type: ignore[method-assign]

@@ -7,6 +7,7 @@ from simulator.api import SECOND, Manifest, Micros, WatchEvent, versioned
 from simulator.memory_sandbox import START
 from simulator.objects.metadata import key_of
 from simulator.trace import Event
+from simulator.verdicts.followed_cluster import HISTORY
 from simulator.verdicts.judge import Judge
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import DEFAULT_FEATURES
@@ -15,7 +16,7 @@ RESOURCES = {"Pod": "pods", "Node": "nodes", "Event": "events"}
 
 
 class Stream:
-    """A cluster of which a judge sees what the test writes."""
+    """A cluster of which a judge sees what the test writes, after it was followed for a while."""
 
     def __init__(self, *manifests: Manifest, scheduler: JudgedScheduler | None = None) -> None:
         self.judge = Judge(scheduler or JudgedScheduler(DEFAULT_FEATURES))
@@ -25,6 +26,7 @@ class Stream:
         for manifest in manifests:
             self.write(manifest)
         self.judge.listed()
+        self.now += HISTORY
 
     def write(self, manifest: Manifest) -> list[Event]:
         return self.observe([self.written(manifest)])
@@ -64,7 +66,8 @@ class Stream:
         return self.objects["pods", f"default/{name}"]
 
     def observe(self, events: Sequence[WatchEvent]) -> list[Event]:
-        return [made for event in events for made in self.judge.observe(event, self.now)]
+        acts = [made for event in events for made in self.judge.observe(event, self.now)]
+        return acts + self.judge.settle(self.now)
 
     def wait(self, seconds: float = 2) -> list[Event]:
         self.now += round(seconds * SECOND)

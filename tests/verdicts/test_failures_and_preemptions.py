@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import pytest
+
 from simulator.api import SECOND, Manifest
 from simulator.trace import Event, FailureJudged, OutsideFailed, PreemptionJudged, VictimReplaced
-from simulator.verdict_words import in_english
+from simulator.verdict_words import CUT_OFF, STATES_LEFT, WAS_CUT_OFF, in_english
+from simulator.verdicts.followed_cluster import HISTORY
 from simulator.verdicts.judged_scheduler import JudgedScheduler
+from simulator.verdicts.states import Effort
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.verdicts.stream import Stream, event, node, pod
 
@@ -117,6 +121,24 @@ def test_a_condition_shows_the_attempt_whose_event_came_before_it() -> None:
     assert [(each.verdict, each.message) for each in failures(found)] == [("agrees", now)] * 2
 
 
+def test_an_event_that_comes_late_has_the_message_of_its_own_attempt() -> None:
+    """The condition has that of a later attempt by then."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    said = event("FailedScheduling", stream.pod("a"), MESSAGE)
+    stream.fail("a", MESSAGE)
+    stream.write(said)
+    stream.now += 30 * SECOND
+    late = [stream.written({**said, "series": {"count": 2}})]
+    found: list[Event] = []
+    for count in (3, 4):
+        stream.write(node(f"n{count}"))
+        found += stream.fail("a", MESSAGE.replace("0/2", f"0/{count}").replace("2 ", f"{count} "))
+        late.append(stream.written({**said, "series": {"count": count}}))
+    found += stream.observe(late) + stream.wait()
+    assert {each.verdict for each in failures(found)} == {"agrees"}
+    assert len(failures(found)) == 3
+
+
 def test_an_event_that_repeats_another_says_nothing_of_an_attempt_that_is_judged() -> None:
     """client-go keeps the note of the first."""
     stream = Stream(node("n1"), node("n2"), pod("a", "9"))
@@ -124,6 +146,60 @@ def test_an_event_that_repeats_another_says_nothing_of_an_attempt_that_is_judged
     old = event("FailedScheduling", stream.pod("a"), "0/1 nodes are available: 1 Insufficient cpu.")
     repeated = stream.write({**old, "series": {"count": 2}})
     assert not [each for each in repeated if isinstance(each, OutsideFailed | FailureJudged)]
+
+
+# What is not known
+
+
+def test_a_message_soon_after_a_list_is_unknown_unless_the_model_agrees() -> None:
+    """The state in which it was decided may be older than the list."""
+    stream = Stream(node("n1"), node("n2", "1"), pod("a", "2"), pod("b", "9"))
+    stream.now -= 1
+    other = MESSAGE.replace("0/2", "0/1").replace("2 ", "1 ")
+    found = failures(stream.fail("a", MESSAGE) + stream.fail("b", MESSAGE) + stream.wait())
+    assert [(each.pod, each.verdict) for each in found] == [
+        ("default/b", "agrees"),
+        ("default/a", "unknown"),
+    ]
+    assert in_english(found[1]) == WAS_CUT_OFF
+    stream.now += HISTORY
+    [found_later] = failures(stream.fail("a", other) + stream.wait())
+    assert found_later.verdict == "differs"
+
+
+def test_a_message_soon_after_a_change_that_only_a_list_shows_is_unknown() -> None:
+    """How the node was before, and for how long, is not known."""
+    stream = Stream(node("n1"), node("n2", "1"), pod("a", "2"))
+    stream.judge.observe(stream.written(node("n1", "3")), stream.now, is_listed=True)
+    [found] = failures(stream.fail("a", MESSAGE) + stream.wait())
+    assert (found.verdict, found.model) == ("unknown", CUT_OFF)
+
+
+def test_a_message_about_a_pod_that_only_a_later_list_shows_is_unknown() -> None:
+    stream = Stream(node("n1"), node("n2"))
+    said = stream.written(event("FailedScheduling", pod("a", "9"), MESSAGE))
+    stream.judge.observe(stream.written(pod("a", "9")), stream.now, is_listed=True)
+    [found] = failures(stream.observe([said]) + stream.wait())
+    assert (found.verdict, found.model) == ("unknown", CUT_OFF)
+
+
+def test_a_verdict_waits_for_all_that_was_received_with_what_ends_its_time() -> None:
+    """The watch of the nodes is late: the message is that of three nodes."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    added = stream.written(node("n3"))
+    now = MESSAGE.replace("0/2", "0/3").replace("2 ", "3 ")
+    assert not failures(stream.fail("a", now))
+    stream.now += 3 * SECOND
+    [found] = failures(stream.observe([stream.written(pod("b")), added]))
+    assert found.verdict == "agrees"
+
+
+def test_a_message_is_unknown_if_no_effort_is_left_for_other_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(node("n1"), node("n2", "1"), pod("a", "2"))
+    stream.write(node("n2", "1", spec={"unschedulable": True}))
+    monkeypatch.setattr(Effort, "spend", lambda *_, **__: False)
+    [found] = failures(stream.fail("a", MESSAGE) + stream.wait())
+    assert (found.verdict, found.model) == ("unknown", STATES_LEFT)
 
 
 # Preemption

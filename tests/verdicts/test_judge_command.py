@@ -29,21 +29,21 @@ def files(tmp_path: Path) -> list[str]:
     """A list of nodes, and a watch of pods, indented as kubectl prints it."""
     nodes = [versioned(node("n1"), 1), versioned(node("n2", "8"), 2)]
     (tmp_path / "nodes.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": nodes}))
-    a, b, c = pod("a"), pod("b", "7"), pod("c", "9", created=3)
+    a, b, c = pod("a"), pod("b", "7"), pod("c", "9", created=13)
     failed = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable",
         "message": "no room",
-        "lastTransitionTime": TIME.format(4),
+        "lastTransitionTime": TIME.format(14),
     }
     watched = [
         ("ADDED", a),
         ("ADDED", b),
-        ("MODIFIED", bound(a, "n2", 2)),
+        ("MODIFIED", bound(a, "n2", 12)),
         ("ADDED", c),
         ("MODIFIED", {**c, "status": {"phase": "Pending", "conditions": [failed]}}),
-        ("MODIFIED", bound(b, "n1", 5)),
+        ("MODIFIED", bound(b, "n1", 15)),
         ("BOOKMARK", {"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": "99"}}),
         ("ADDED", event("FailedScheduling", c, "no room")),
     ]
@@ -60,7 +60,7 @@ def test_the_verdicts_are_printed_with_the_figures(
 ) -> None:
     assert main(["judge", *files]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "2025-01-01T00:00:02Z  agrees      default/a: bound to n2"
+    assert lines[0] == "2025-01-01T00:00:12Z  agrees      default/a: bound to n2"
     assert any(line.endswith("differs     default/c: not scheduled") for line in lines)
     assert any(line.endswith("impossible  default/b: bound to n1") for line in lines)
     assert "    NodeResourcesFit rejects n1: Insufficient cpu. The model chooses n2." in lines
@@ -78,7 +78,7 @@ def test_json_and_markdown_have_the_report(files: list[str], capsys: pytest.Capt
     assert answer["report"]["bindings"] == {"agrees": 1, "impossible": 1}
     longest = {each["pod"]: each for each in answer["report"]["pending_longest"]}
     assert (longest["default/c"]["node"], longest["default/c"]["message"]) == ("", "no room")
-    assert (longest["default/b"]["node"], longest["default/b"]["seconds"]) == ("n1", 5.0)
+    assert (longest["default/b"]["node"], longest["default/b"]["seconds"]) == ("n1", 15.0)
     assert {each["type"] for each in answer["trace"]} == {
         "OutsideBound",
         "OutsideFailed",

@@ -30,6 +30,7 @@ def gangs(order: Callable[[list[WatchEvent]], list[WatchEvent]] = list) -> Sourc
     nodes = [node("n1", "3"), node("n2", "2")]
     options = SandboxOptions("gangs", nodes, features=GANG_FEATURES, pace=SECOND)
     source = Source(options, order=order)
+    source.run(10)
     source.sandbox.create([group("train", 3), *(bare_member(f"train-{i}") for i in range(3))])
     source.run(3)
     return source
@@ -94,6 +95,7 @@ def placed(order: Callable[[list[WatchEvent]], list[WatchEvent]] = list) -> list
     """The verdicts on the pods of a group that is bound in the rack of which it takes most."""
     nodes = [node(name, cpu, metadata={"name": name, "labels": {"rack": rack}}) for name, cpu, rack in RACKS]
     source = Source(SandboxOptions("racks", nodes, features=ALL_GROUP_FEATURES, pace=SECOND), order=order)
+    source.run(10)
     racks = {"topology": [{"key": "rack"}]}
     pods = [bare_member(f"train-{i}", "1") for i in range(2)]
     source.sandbox.create([group("train", 2, schedulingConstraints=racks), *pods])

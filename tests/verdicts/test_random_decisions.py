@@ -115,6 +115,7 @@ def test_pods_count_whose_node_only_the_claims_of_their_binding_cycles_show(numb
 def test_a_judge_of_another_configuration_differs() -> None:
     """The scheduler prefers full nodes, which the judge does not know."""
     source = RandomSource("affinity", 4, scheduler=JudgedScheduler(DEFAULT_FEATURES))
+    source.run(10)
     source.go_on(16)
     source.run(30)
     found = [each for each in source.verdicts if isinstance(each, BindingJudged)]
