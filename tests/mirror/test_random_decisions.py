@@ -162,10 +162,13 @@ class Following:
         self._proxy.cut()
 
     def expire(self) -> None:
-        """The versions of the watches are not kept any more."""
-        for each in self.mirror.session.follower.followers:
+        """The versions of the watches are not kept any more. What happens until all is listed again is lost,
+        so no more than that of one fault."""
+        followers = [each for each in self.mirror.session.follower.followers if each.version]
+        for each in followers:
             each.version = "1"
         self.cut()
+        eventually(lambda: all(each.version not in ("", "1") for each in followers), "all is listed again")
 
     def restart(self) -> None:
         """The mirroring process ends, and another one begins after some changes."""
