@@ -34,7 +34,10 @@ MAX_ARRIVALS: Final = 1_000_000
 ZIP: Final = b"PK\x03\x04"
 _MANIFESTS: Final = re.compile(rb"\s*[\[{]|[^\n,]*:(\s|$)|---|#", re.MULTILINE)
 """The beginning of nodes that are manifests, JSON or YAML: no header of a CSV."""
-_EXPORT: Final = re.compile(rb'\s*(\{\s*")?(%s)(?(1)")\s*:' % "|".join([*EXPORTED, EXPORTED_CONFIG]).encode())
+_EXPORT: Final = re.compile(
+    rb'\s*(?:\{\s*"(?:%(name)s)"|(?:%(name)s))\s*:'
+    % {b"name": "|".join([*EXPORTED, EXPORTED_CONFIG]).encode()}
+)
 _RECORD: Final = re.compile(rb'\s*\{\s*"(time|event|resource)"\s*:.*"event"\s*:\s*"(Add|Update|Delete)"')
 
 

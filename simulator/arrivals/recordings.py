@@ -38,7 +38,7 @@ EXPORTED: Final = {
 """The lists of an export of kube-scheduler-simulator (ResourcesForSnap), owners before dependents, each with
 the apiVersion and the kind of its objects."""
 EXPORTED_CONFIG: Final = "schedulerConfig"
-_LIST: Final = re.compile(rb"(?m)^(\w+):")
+_LIST: Final = re.compile(rb"^(\w{1,63}):", re.MULTILINE)
 """The name of a list of an export in YAML."""
 OLD_FIELDS: Final = ("healthzBindAddress", "metricsBindAddress")
 """Fields of KubeSchedulerConfiguration that ended with v1beta2, of which exports do not say that they are."""

@@ -113,7 +113,7 @@ def test_victims_and_plugins_are_counted(store: Store, driver: Driver, sandbox_n
     # Plugins are measured in the tenth cycle.
     name = "scheduler_plugin_execution_duration_seconds_count"
     assert grown(before, name, plugin="NodeResourcesFit", extension_point="Filter", status="Success") == 1
-    assert grown(before, name, plugin="NodeAffinity", extension_point="PreFilter", status="Skip") == 1
+    assert grown(before, name, plugin="InterPodAffinity", extension_point="PreFilter", status="Skip") == 1
     store.delete(sandbox.name)
 
 
