@@ -21,7 +21,7 @@ from simulator.apiserver.resource import Resource
 from simulator.dumps.followed_objects import FollowedObjects
 from simulator.objects.events import EVENTS
 from simulator.trace import BindingJudged, Event, FailureJudged, OutsideBound, PreemptionJudged
-from simulator.verdict_words import CUT_OFF, NO_POD_GROUP, NOT_TRIED
+from simulator.verdict_words import CUT_OFF, NO_POD_GROUP, NOT_TRIED, STATES_LEFT
 from simulator.verdicts import judge, open_verdicts, repeated_failures
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.loop.world import START, World
@@ -46,7 +46,7 @@ STEPS = 24
 DECISIONS_A_STEP = 5
 """How many there are at least in the mean: bindings, messages and evictions."""
 UNKNOWN_AT_MOST = 1 / 8
-UNKNOWN_BY = (CUT_OFF, "running PreBind plugin", NO_POD_GROUP, NOT_TRIED)
+UNKNOWN_BY = (CUT_OFF, "running PreBind plugin", NO_POD_GROUP, NOT_TRIED, STATES_LEFT)
 
 
 class OwnServer:
