@@ -15,7 +15,7 @@ from simulator.objects import container_status
 from simulator.objects.metadata import annotations_of, finalizers_of, is_terminating
 from simulator.objects.node_status import is_unreachable
 from simulator.objects.pod import Pod
-from simulator.objects.status import phase_of, status_of
+from simulator.objects.status import FINISHED_PHASES, phase_of, status_of
 from simulator.objects.timestamps import micros
 from simulator.objects.volumes import (
     PVCS,
@@ -64,7 +64,7 @@ def find_pod_reason(
         return PodReason("deleted")
     if is_terminating(manifest):
         return _of_terminating(manifest, get, now)
-    if phase_of(manifest) in ("Succeeded", "Failed"):
+    if phase_of(manifest) in FINISHED_PHASES:
         return PodReason("finished", what=phase_of(manifest))
     if manifest["spec"].get("nodeName"):
         return _of_bound(manifest, get)

@@ -18,6 +18,7 @@ from simulator.explanation import Explanation
 from simulator.kernel.prepared_types import prepared
 from simulator.memory_sandbox import NotReached
 from simulator.objects.durations import parse_duration
+from simulator.objects.status import FINISHED_PHASES
 from simulator.questions.ask import AnyAnswer
 from simulator.questions.fields import QuestionFields, QuestionName
 from simulator.scheduler.stepping import Unit
@@ -257,5 +258,5 @@ def pod_key(pod: str | Mapping[str, Any]) -> str:
 def is_pending(pod: Manifest) -> bool:
     """Whether it waits to be scheduled."""
     spec, phase = pod["spec"], (pod.get("status") or {}).get("phase", "")
-    waits = not spec.get("nodeName") and phase not in ("Succeeded", "Failed")
+    waits = not spec.get("nodeName") and phase not in FINISHED_PHASES
     return waits and not spec.get("schedulingGates") and not pod["metadata"].get("deletionTimestamp")

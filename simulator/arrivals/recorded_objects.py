@@ -19,6 +19,7 @@ from simulator.arrivals.arrival import Arrival, ArrivalError, What, identity, ru
 from simulator.arrivals.recorded_changes import left_out, played_change
 from simulator.objects.metadata import key_of
 from simulator.objects.owner_references import owner_references
+from simulator.objects.status import FINISHED_PHASES
 
 LEFT_OUT: Final = ("Event", "Lease", "Endpoints", "EndpointSlice", "Secret", "ConfigMap", "ServiceAccount")
 """Kinds that do not matter to a scheduler, and of which a cluster has many."""
@@ -36,8 +37,6 @@ CONDITION_TAINT: Final = "node.kubernetes.io/"
 """The beginning of the keys of the taints that controllers set by conditions and ``unschedulable``."""
 
 
-ENDED: Final = ("Succeeded", "Failed")
-"""The phases of a pod that has ended."""
 BINDINGS: Final = (
     *("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller"),
     "volume.kubernetes.io/selected-node",
@@ -133,7 +132,7 @@ class _Reading:
         elif old is not None:
             self._change(entry, place, old, time)
         elif entry.what == "create" and not _made_by_controller(manifest, self._owners):
-            if place[0] == "Pod" and _phase(manifest) in ENDED:
+            if place[0] == "Pod" and _phase(manifest) in FINISHED_PHASES:
                 self.notes.append(f"{entry.place}: left out: Pod {place[1]}, which has ended")
                 return
             self._there[place], self._started[place] = manifest, time
@@ -161,7 +160,7 @@ class _Reading:
         phase = _phase(pod)
         if phase == "Running":
             self._started[place] = time
-        elif phase in ENDED:
+        elif phase in FINISHED_PHASES:
             arrival = self.arrivals[self._created[place]]
             assert arrival.object is not None
             ended = with_duration(arrival.object, time - self._started[place])

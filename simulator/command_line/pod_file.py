@@ -13,7 +13,7 @@ from simulator.command_line.files import faults_of, read_text
 from simulator.command_line.tables import join_names
 from simulator.objects.metadata import key_of, name_of
 from simulator.objects.pod import Pod
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 from simulator.questions import pod_of_workload
 from simulator.questions.pod_of_workload import find_template, make_pod
 
@@ -65,7 +65,7 @@ def describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
     node (addAllEventHandlers in eventhandlers.go), and a cycle ends for one that is deleted (skipPodSchedule
     in schedule_one.go)."""
     node, phase = pod.node_name, phase_of(pod.manifest)
-    if phase in ("Succeeded", "Failed"):
+    if phase in FINISHED_PHASES:
         yield f"It has ended (status.phase {phase}): the scheduler does not see it."
     elif pod.terminating:
         yield "Its deletion was requested (metadata.deletionTimestamp): the scheduler does not schedule it."
@@ -76,7 +76,7 @@ def describe_state(pod: Pod, items: Iterable[Item]) -> Iterator[str]:
             f"It has spec.nodeName {node}{missing}: the scheduler does not see it. What follows is about a "
             "pod that asks for this node."
         )
-    elif phase in ("Succeeded", "Failed") or pod.terminating:
+    elif phase in FINISHED_PHASES or pod.terminating:
         yield "What follows is about a new pod like it."
 
 

@@ -11,7 +11,7 @@ from simulator.apiserver.resources import PODS
 from simulator.compare.workload import ComparedWorkload
 from simulator.objects.metadata import annotations_of, is_terminating, uid_of
 from simulator.objects.owner_references import controller_of
-from simulator.objects.status import phase_of, status_of, with_status
+from simulator.objects.status import FINISHED_PHASES, phase_of, status_of, with_status
 
 CLAIMS: Final = "resourceclaims.resource.k8s.io"
 ATTACHMENTS: Final = "volumeattachments.storage.k8s.io"
@@ -51,7 +51,7 @@ def place_pods_again(workload: ComparedWorkload) -> ComparedWorkload:
 
 def is_placed_again(pod: Manifest) -> bool:
     """Whether a scheduler could have given the pod its node, and the pod has not ended."""
-    if not pod["spec"].get("nodeName") or is_terminating(pod) or phase_of(pod) in ("Succeeded", "Failed"):
+    if not pod["spec"].get("nodeName") or is_terminating(pod) or phase_of(pod) in FINISHED_PHASES:
         return False
     owner = controller_of(pod)
     return MIRROR not in annotations_of(pod) and (owner is None or owner.get("kind") != "Node")

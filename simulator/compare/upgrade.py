@@ -22,6 +22,7 @@ from simulator.compare.place_again import is_placed_again, without_node
 from simulator.framework import snapshot
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import Pod
+from simulator.objects.status import FINISHED_PHASES
 from simulator.plugins.registry import load, profiles
 from simulator.versions.changes import SchedulerChange
 
@@ -83,5 +84,5 @@ class UpgradeComparison:
 
 
 def _is_pending(pod: Manifest) -> bool:
-    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    ended = (pod.get("status") or {}).get("phase") in FINISHED_PHASES
     return not pod["spec"].get("nodeName") and not ended and not is_terminating(pod)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.daemon_placement import target_node_name
 from simulator.controllers.job_tracking import has_tracking_finalizer
-from simulator.controllers.pods import FINISHED_PHASES, available_at, revision_label
+from simulator.controllers.pods import available_at, revision_label
 from simulator.objects.label_sets import LabelSet, label_set
 from simulator.objects.labels import Selector
 from simulator.objects.metadata import is_terminating, labels_of
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 
 class PodState(NamedTuple):

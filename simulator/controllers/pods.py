@@ -11,7 +11,7 @@ from simulator.api import SECOND, Manifest, Micros
 from simulator.objects.conditions import condition, holds_since, is_condition_true
 from simulator.objects.container_status import restart_count
 from simulator.objects.metadata import annotations_of, created_at, is_terminating, labels_of, name_of
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """The characters of hashes: no vowels and no characters that look alike
@@ -19,7 +19,6 @@ HASH_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 HASH_LENGTH = 10
 REVISION_LABEL = "controller-revision-hash"
 
-FINISHED_PHASES = ("Succeeded", "Failed")
 PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 

@@ -18,7 +18,7 @@ from simulator.objects.metadata import (
     without_finalizer,
 )
 from simulator.objects.owner_references import controller_of
-from simulator.objects.status import status_of, with_status
+from simulator.objects.status import FINISHED_PHASES, status_of, with_status
 from simulator.plugins.dynamic_resources.bind_claims import FINALIZER
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 
@@ -181,7 +181,7 @@ def _released(claim: Manifest) -> Manifest:
 
 def _is_done(pod: Manifest) -> bool:
     """Whether the pod has ended, or was deleted before it had a node (isPodDone)."""
-    if status_of(pod).get("phase") in ("Succeeded", "Failed"):
+    if status_of(pod).get("phase") in FINISHED_PHASES:
         return True
     return is_terminating(pod) and not pod["spec"].get("nodeName")
 

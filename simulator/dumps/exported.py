@@ -9,7 +9,7 @@ from simulator.apiserver.kinds.namespaces import BUILT_IN_NAMESPACES
 from simulator.apiserver.kinds.priority_classes import SYSTEM_CLASSES
 from simulator.apiserver.resources import find_by_kind
 from simulator.apiserver.types.schema_types import OWN_KINDS, decoded_type
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 GENERATED_KINDS: Final = frozenset(
     {"Event", "Lease", "ControllerRevision", "EndpointSlice", "Endpoints", "CSINode"}
@@ -40,7 +40,7 @@ def _is_applicable(manifest: Manifest) -> bool:
         return False
     if metadata.get("ownerReferences") or "deletionTimestamp" in metadata:
         return False
-    if kind == "Pod" and phase_of(manifest) in ("Succeeded", "Failed"):
+    if kind == "Pod" and phase_of(manifest) in FINISHED_PHASES:
         return False
     everywhere = {"Namespace": BUILT_IN_NAMESPACES, "PriorityClass": SYSTEM_CLASSES}
     return metadata["name"] not in everywhere.get(kind, ())

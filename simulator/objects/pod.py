@@ -16,6 +16,7 @@ from simulator.objects.node_selector import NodeSelector, PreferredTerm, node_se
 from simulator.objects.numbers import decimal_int64
 from simulator.objects.pod_group import group_key_of
 from simulator.objects.spec_fields import find_spec_fields, spec_field
+from simulator.objects.status import FINISHED_PHASES
 
 FAIL_AT: Final = "schedviz/fail-at"
 """Annotation of schedviz: the pod's next scheduling cycle fails at this extension point."""
@@ -173,7 +174,7 @@ class Pod:
     @property
     def finished(self) -> bool:
         """Whether the pod has terminated. The scheduler ignores such pods, even if they have a node."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in FINISHED_PHASES
 
     @cached_property
     def healthy(self) -> bool:

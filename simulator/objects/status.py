@@ -1,9 +1,12 @@
 """The status of an object, read from its manifest."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from simulator.api import Manifest
+
+FINISHED_PHASES: Final = ("Succeeded", "Failed")
+"""The phases of a pod that has ended."""
 
 
 def status_of(manifest: Mapping[str, Any]) -> Manifest:

@@ -8,7 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.kinds.pods.annotations import MIRROR
 from simulator.objects.metadata import annotations_of, is_terminating
 from simulator.objects.owner_references import controller_of
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 Kept = Literal["daemon", "static", "leaving", "no owner", "local storage"]
 """Why a drain does not evict a pod. ``leaving``: it is being deleted already."""
@@ -19,7 +19,7 @@ def kept_by_drain(pod: Manifest, *, force: bool, delete_local: bool, owner_kind:
     not among the objects."""
     controller = controller_of(pod)
     kind = owner_kind if controller is None else controller["kind"]
-    finished = phase_of(pod) in ("Succeeded", "Failed")
+    finished = phase_of(pod) in FINISHED_PHASES
     if kind == "DaemonSet" and not finished:
         return "daemon"
     if MIRROR in annotations_of(pod):

@@ -8,7 +8,7 @@ from simulator.api import Manifest
 from simulator.apiserver.resources import PODS
 from simulator.objects.metadata import is_terminating, key_of, labels_of, namespace_of, uid_of
 from simulator.objects.owner_references import controller_of, owner_references
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 from simulator.questions.answer import AskedCluster, Sentence
 
 REPLICA_SETS = "replicasets.apps"
@@ -58,9 +58,7 @@ def _stand_in(owner: Manifest, pods: Iterable[Manifest]) -> Manifest | None:
     if not labels:
         return None
     alive = [
-        pod
-        for pod in (first, *others)
-        if phase_of(pod) not in ("Succeeded", "Failed") and not is_terminating(pod)
+        pod for pod in (first, *others) if phase_of(pod) not in FINISHED_PHASES and not is_terminating(pod)
     ]
     metadata: Mapping[str, str] = {
         "name": owner["name"],

@@ -9,7 +9,8 @@ from schedviz.web.cycle.play import PlayStep, TileFigures
 from schedviz.web.nodes.cards import percent
 from schedviz.web.nodes.groups import size
 from schedviz.web.picture.picture import NODES, PODS
-from schedviz.web.picture.records import FINISHED, Load, NodeRecord, PodRecord, node_record, pod_record
+from schedviz.web.picture.records import Load, NodeRecord, PodRecord, node_record, pod_record
+from simulator.objects.status import FINISHED_PHASES
 
 
 def with_tiles(steps: Sequence[PlayStep], source: Readable) -> Sequence[PlayStep]:
@@ -24,7 +25,7 @@ def with_tiles(steps: Sequence[PlayStep], source: Readable) -> Sequence[PlayStep
         pod_record(each)
         for each in source.list(PODS).items
         if each["spec"].get("nodeName") == node.name
-        and (each.get("status") or {}).get("phase") not in FINISHED
+        and (each.get("status") or {}).get("phase") not in FINISHED_PHASES
     ]
     return [replace(step, tile=_figures(step, node, pods)) for step in steps]
 

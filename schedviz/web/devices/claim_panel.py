@@ -27,7 +27,7 @@ from simulator.objects.metadata import (
 )
 from simulator.objects.owner_references import controller_of
 from simulator.objects.pod import Pod
-from simulator.objects.status import status_of
+from simulator.objects.status import FINISHED_PHASES, status_of
 from simulator.plugins.dynamic_resources.amounts import parse_amounts
 from simulator.plugins.dynamic_resources.binding_conditions import conditions_of_device
 from simulator.plugins.dynamic_resources.device_selectors import ClaimError
@@ -257,7 +257,7 @@ def _naming(sandbox: Readable, claim: Manifest) -> Iterator[str]:
     """Yield the keys of the unfinished pods that name the claim, sorted."""
     for manifest in sorted(sandbox.speaking_of(PODS, name_of(claim)), key=key_of):
         pod = Pod.parse(manifest)
-        if pod.namespace != namespace_of(claim) or pod.phase in ("Succeeded", "Failed"):
+        if pod.namespace != namespace_of(claim) or pod.phase in FINISHED_PHASES:
             continue
         if name_of(claim) in _claim_names(pod, manifest):
             yield pod.key

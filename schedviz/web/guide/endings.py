@@ -16,12 +16,12 @@ from simulator.api import Manifest
 from simulator.controllers.kubelet.pod_status import TTL_SECONDS, run_seconds
 from simulator.controllers.timetable import TIMETABLES, next_creation
 from simulator.objects.metadata import key_of
+from simulator.objects.status import FINISHED_PHASES
 from simulator.scenario import Scenario
 from simulator.trace import QueuePlace
 
 LANES_THAT_WAIT: Final = ("unschedulable", "gated", "outside")
 """Pods in these lanes wait for a change of the cluster."""
-FINISHED: Final = ("Succeeded", "Failed")
 
 
 class EndingView(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ def is_settled(pod: Manifest, entry: QueuePlace | None) -> bool:
     annotations = metadata.get("annotations") or {}
     if metadata.get("deletionTimestamp"):
         return False
-    if phase in FINISHED:
+    if phase in FINISHED_PHASES:
         return TTL_SECONDS not in annotations
     if pod["spec"].get("nodeName"):
         return phase == "Running" and run_seconds(pod) is None

@@ -17,7 +17,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from schedviz.web.nodes.cards import pod_state
 from schedviz.web.picture.picture import Picture
-from schedviz.web.picture.records import FINISHED, NodeRecord, PodRecord
+from schedviz.web.picture.records import NodeRecord, PodRecord
+from simulator.objects.status import FINISHED_PHASES
 
 QUERY_AT_MOST: Final = 200
 """Maximum number of characters of a query."""
@@ -52,14 +53,14 @@ def in_state(*states: str) -> Term:
     return lambda picture, record: (
         isinstance(record, PodRecord)
         and bool(record.node)
-        and record.phase not in FINISHED
+        and record.phase not in FINISHED_PHASES
         and pod_state(picture, record) in states
     )
 
 
 IS: Final[dict[str, Term]] = {
     "pending": lambda _, record: (
-        isinstance(record, PodRecord) and not record.node and record.phase not in FINISHED
+        isinstance(record, PodRecord) and not record.node and record.phase not in FINISHED_PHASES
     ),
     "active": in_lane("activeQ", "inFlight"),
     "backoff": in_lane("backoffQ"),
@@ -74,7 +75,7 @@ IS: Final[dict[str, Term]] = {
     "starting": in_state("starting"),
     "terminating": in_state("terminating", "victim"),
     "victim": in_state("victim"),
-    "finished": lambda _, record: isinstance(record, PodRecord) and record.phase in FINISHED,
+    "finished": lambda _, record: isinstance(record, PodRecord) and record.phase in FINISHED_PHASES,
     "tainted": lambda _, record: isinstance(record, NodeRecord) and bool(record.taints),
     "cordoned": lambda _, record: isinstance(record, NodeRecord) and record.unschedulable,
     "notready": lambda _, record: isinstance(record, NodeRecord) and "NotReady" in record.conditions,

@@ -11,11 +11,12 @@ from schedviz.web.nodes import cards as nodes
 from schedviz.web.nodes import filter_query, grid
 from schedviz.web.nodes.groups import NodeOverview
 from schedviz.web.picture.picture import Picture
-from schedviz.web.picture.records import FINISHED, NodeRecord, PodRecord
+from schedviz.web.picture.records import NodeRecord, PodRecord
 from schedviz.web.queue.lanes import LaneView
 from schedviz.web.text import format as fmt
 from schedviz.web.text.node_names import node_name
 from simulator import trace
+from simulator.objects.status import FINISHED_PHASES
 
 LISTED: Final = 40
 """Number of objects that are listed as links. For others, a longer query is needed."""
@@ -83,7 +84,7 @@ def bright(
     overview: NodeOverview,
     lanes: list[LaneView],
 ) -> dict[str, object]:
-    holders = names | {pod.node or pod.nominated for pod in pods.values() if pod.phase not in FINISHED}
+    holders = names | {pod.node or pod.nominated for pod in pods.values() if pod.phase not in FINISHED_PHASES}
     drawn = [pods[chip.key] for lane in lanes for chip in lane.chips if chip.key in pods]
     shown: dict[str, object] = {"lines": found_lines(picture, pods, names)}
     if overview.dense:
@@ -117,7 +118,7 @@ def names_in_event(event: trace.Event, kind: str) -> Iterable[str]:
 
 
 def pod_item(picture: Picture, pod: PodRecord) -> Item:
-    if pod.phase in FINISHED:
+    if pod.phase in FINISHED_PHASES:
         words = pod.phase
     elif pod.node:
         words = gettext("%(state)s on %(node)s") % {

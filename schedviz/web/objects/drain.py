@@ -17,13 +17,12 @@ from simulator.apiserver.resources import PODS
 from simulator.apiserver.status import NotFound, StatusError
 from simulator.objects.metadata import annotations_of, is_terminating, key_of
 from simulator.objects.owner_references import controller_of
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 EVICTIONS_AT_ONCE: Final = 250
 """Pods that one drain evicts: more than a node usually has (110). The next drain evicts the others."""
 MIRROR: Final = "kubernetes.io/config.mirror"
 """The annotation of a mirror pod (of a static pod), which cannot be evicted."""
-FINISHED: Final = ("Succeeded", "Failed")
 
 End = Literal["evicted", "leaving", "refused", "daemon", "static"]
 
@@ -59,7 +58,7 @@ def drain_node(sandbox: Sandbox, node: str) -> Drained:
 
 def evict_pod(sandbox: Sandbox, pod: Manifest) -> DrainOutcome:
     key, controller = key_of(pod), controller_of(pod)
-    if controller is not None and controller["kind"] == "DaemonSet" and phase_of(pod) not in FINISHED:
+    if controller is not None and controller["kind"] == "DaemonSet" and phase_of(pod) not in FINISHED_PHASES:
         return DrainOutcome(key, "daemon")
     if MIRROR in annotations_of(pod):
         return DrainOutcome(key, "static")

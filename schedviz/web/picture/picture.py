@@ -14,7 +14,6 @@ from schedviz.web.picture.device_index import DeviceIndex
 from schedviz.web.picture.outside_latency import Waits, note_binding
 from schedviz.web.picture.priority import SYSTEM_PRIORITY
 from schedviz.web.picture.records import (
-    FINISHED,
     BudgetRecord,
     GroupRecord,
     Load,
@@ -31,6 +30,7 @@ from simulator.api import Manifest, WatchEvent
 from simulator.client.informer import Pipeline
 from simulator.decision import Decision, UnderWay
 from simulator.objects.pod_group import POD_GROUPS
+from simulator.objects.status import FINISHED_PHASES
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 from simulator.plugins.dynamic_resources.resource_claim import RESOURCE_CLAIMS
 from simulator.trace import QueuePlace
@@ -245,7 +245,7 @@ class Picture:
 
     def _want(self, pod: PodRecord, sign: Literal[1, -1]) -> None:
         """Count what a pod requests. Cards show only resources that some pod requests."""
-        if pod.phase in FINISHED:
+        if pod.phase in FINISHED_PHASES:
             return
         for resource in (name for name, amount in pod.requests.items() if amount):
             known = self.wanted[resource]
@@ -260,7 +260,7 @@ class Picture:
         self._forget_pod(pod.key)
         self.pods[pod.key] = pod
         self.priorities[pod.priority] += 1
-        if pod.phase in FINISHED:
+        if pod.phase in FINISHED_PHASES:
             return
         if pod.group:
             self.members.setdefault(pod.group, {})[pod.key] = pod

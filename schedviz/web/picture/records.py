@@ -18,9 +18,6 @@ from simulator.objects.pod import Pod
 from simulator.objects.pod_group import PodGroup
 from simulator.objects.status import status_of
 
-FINISHED: Final = ("Succeeded", "Failed")
-
-
 POD_COUNT: Final = "pods"
 """The resource of which each pod takes one."""
 

@@ -12,7 +12,7 @@ from schedviz.web.log.about import LINES_AT_MOST
 from schedviz.web.log.sentences import EventSentences, LogLine
 from schedviz.web.picture import load
 from schedviz.web.picture.picture import PODS
-from schedviz.web.picture.records import FINISHED, PodRecord, pod_record
+from schedviz.web.picture.records import PodRecord, pod_record
 from schedviz.web.pod_groups import words
 from schedviz.web.pod_groups.cycle import GroupCycleView, headline, policy_words, present_group_cycle
 from schedviz.web.pod_groups.cycles import GroupCycle, group_cycles
@@ -23,6 +23,7 @@ from schedviz.web.text import format as fmt
 from simulator import trace
 from simulator.api import Manifest, Micros
 from simulator.objects.pod_group import POD_GROUPS, PodGroup
+from simulator.objects.status import FINISHED_PHASES
 from simulator.trace import QueuePlace
 
 MEMBERS_AT_MOST: Final = 200
@@ -117,7 +118,7 @@ def members_of(sandbox: Readable, key: str) -> list[PodRecord]:
         for each in sandbox.speaking_of(PODS, name)
         if each["metadata"].get("namespace", "default") == namespace and group_name(each) == name
     )
-    return sorted((pod for pod in found if pod.phase not in FINISHED), key=lambda pod: pod.key)
+    return sorted((pod for pod in found if pod.phase not in FINISHED_PHASES), key=lambda pod: pod.key)
 
 
 def group_name(pod: Manifest) -> str:

@@ -27,7 +27,7 @@ from simulator.objects.pod_requests import (
     qos_class,
     supported_at_pod_level,
 )
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 from simulator.objects.timestamps import micros
 
 _COMPUTED: Final = ("cpu", "memory", "ephemeral-storage")
@@ -104,7 +104,7 @@ class PodEvaluator(Evaluator):
 def is_charged(pod: Manifest, now: Micros) -> bool:
     """Whether the pod counts with more than its object: it has not ended, nor been deleted longer ago than
     its grace period (QuotaV1Pod)."""
-    if phase_of(pod) in ("Succeeded", "Failed"):
+    if phase_of(pod) in FINISHED_PHASES:
         return False
     due = forgotten_at(pod)
     return due is None or now <= due

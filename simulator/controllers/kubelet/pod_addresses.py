@@ -14,7 +14,7 @@ from simulator.objects.addresses import (
     pod_addresses,
     pod_networks,
 )
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 
 class NoFreeAddress(Refusal):
@@ -67,7 +67,7 @@ class PodAddresses:
 
 def _held(pod: Manifest | None) -> Sequence[str]:
     """Return the addresses that nobody else may have because of this pod."""
-    if pod is None or phase_of(pod) in ("Succeeded", "Failed") or _is_on_host_network(pod):
+    if pod is None or phase_of(pod) in FINISHED_PHASES or _is_on_host_network(pod):
         return ()
     return pod_addresses(pod)
 

@@ -24,7 +24,7 @@ from simulator.apiserver.resources import PODS
 from simulator.objects.metadata import key_of
 from simulator.objects.pod_requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_limits, pod_requests
 from simulator.objects.quantity import Nanos, milli_value, parse_quantity, text_in_format_of, value
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 from simulator.plugins.dynamic_resources.node_devices import RESOURCE_SLICES
 
 LEASES: Final = "leases.coordination.k8s.io"
@@ -146,7 +146,7 @@ def _write_slices(to: Writer, sandbox: Readable, node: str) -> None:
 
 def _running_pods(sandbox: Readable, node: str) -> Iterator[Manifest]:
     for pod in sandbox.speaking_of(PODS.id, node):
-        if pod["spec"].get("nodeName") == node and phase_of(pod) not in ("Succeeded", "Failed"):
+        if pod["spec"].get("nodeName") == node and phase_of(pod) not in FINISHED_PHASES:
             yield pod
 
 

@@ -16,7 +16,7 @@ from simulator.apiserver.strategy import with_field, without_field
 from simulator.objects.metadata import is_terminating
 from simulator.objects.pod import GRACE_SECONDS
 from simulator.objects.pod_requests import qos_class
-from simulator.objects.status import phase_of
+from simulator.objects.status import FINISHED_PHASES, phase_of
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _drop_by_gate: Final = dropping(
@@ -192,7 +192,7 @@ def pod_grace_seconds(pod: Manifest, asked: int | None) -> int | None:
         before: int = pod["metadata"].get("deletionGracePeriodSeconds", 0)
         is_shortened = before == 0 or (asked is not None and asked < before)
         return (asked or 0) if is_shortened else None
-    if not pod["spec"].get("nodeName") or phase_of(pod) in ("Succeeded", "Failed"):
+    if not pod["spec"].get("nodeName") or phase_of(pod) in FINISHED_PHASES:
         return 0
     own: int = pod["spec"].get("terminationGracePeriodSeconds", GRACE_SECONDS)
     wanted = own if asked is None else asked
