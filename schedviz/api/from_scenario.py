@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
+from msgspec.structs import replace
+
 from schedviz.access.record import read_record
 from schedviz.api.new_sandbox import numbered
 from schedviz.api.write import create_sandbox
@@ -32,23 +34,27 @@ def create(
     access: see :meth:`Store.create`. Raises StatusError, ValueError for a name that is not a DNS label.
     """
     now = store.wall()
-    features = features or made.features
-    meta = Meta(
+    made = replace(made, queue=queue or made.queue, features=features or made.features)
+    meta = replace(meta_of(made, now, stands_down=stands_down), scenario=scenario)
+    clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
+    return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)
+
+
+def meta_of(made: Scenario, created: float, *, stands_down: bool = False) -> Meta:
+    """Return the description of a new sandbox with the settings of a scenario, without a name."""
+    return Meta(
         name="",
         title=made.title,
         summary=made.summary,
-        scenario=scenario,
-        created=now,
+        created=created,
         seed=made.seed,
         pace=made.pace,
         config=made.config,
-        queue=queue or made.queue,
+        queue=made.queue,
         stands_down=stands_down,
-        kubernetes=features.version.patch,
-        feature_gates=features.gates,
+        kubernetes=made.features.version.patch,
+        feature_gates=made.features.gates,
     )
-    clock = Clock(sim=int(now) * SECOND, wall=now, paused=paused)
-    return create_sandbox(store, meta, made.manifests, clock, names=names, access=access)
 
 
 def create_from_scenario(

@@ -7,10 +7,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 from django.utils.translation import gettext
+from msgspec.structs import replace
 
+from schedviz.api.from_scenario import meta_of
 from schedviz.api.new_sandbox import new_sandbox, numbered
 from schedviz.loop.clock import MAX, MAX_SPEED
-from schedviz.store import Clock, Meta, Sandbox, Store
+from schedviz.store import Clock, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.places import Share
 from schedviz.web.imports.take import read_by
@@ -69,18 +71,8 @@ def create_from_workload(
     """Create a sandbox in which the workload is played at a speed of SPEEDS, with the settings of ``made``. A
     configuration of it is used instead of that of the file. Raises StatusError, ValueError for a name that is
     not a DNS label; nothing is stored then."""
-    meta = Meta(
-        name=name,
-        title=made.title,
-        created=read.wall,
-        seed=made.seed,
-        pace=made.pace,
-        config=read.header.config if made.config is None else made.config,
-        queue=made.queue,
-        kubernetes=made.features.version.patch,
-        feature_gates=made.features.gates,
-        stands_down=stands_down,
-    )
+    config = read.header.config if made.config is None else made.config
+    meta = meta_of(replace(made, config=config), read.wall, stands_down=stands_down)
     factor = 1.0 if speed == PAUSED else MAX_SPEED if speed == MAX else float(speed)
     clock = Clock(
         sim=int(read.wall) * SECOND,
