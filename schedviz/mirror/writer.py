@@ -1,7 +1,7 @@
 """Writes what happens in a real cluster into its mirror, as the leader of the sandbox."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -28,7 +28,6 @@ class Followed(NamedTuple):
     received: float
 
 
-S = TypeVar("S", bound=msgspec.Struct)
 Listener = Callable[[Sequence[Followed]], Sequence[AnyEvent]]
 """Hears of all changes in the order in which they are stored. Returns trace events, which are stored with the
 next commit."""
@@ -51,14 +50,16 @@ class StoredObjects(NamedTuple):
 
 def stored_objects(sandbox: Sandbox) -> StoredObjects:
     objects, _ = sandbox.stored_objects()
-    known = {
-        resource: {key.decode(): _stored(data) for key, data in collection.items()}
-        for resource, collection in objects.items()
-    }
-    pods = {key.decode(): _read(data, _Pod) for key, data in objects.get(PODS.id, {}).items()}
-    return StoredObjects(
-        known, {key: pod.metadata.uid for key, pod in pods.items() if not pod.spec.node_name}
-    )
+    found = StoredObjects({resource: {} for resource in objects}, {})
+    for resource, collection in objects.items():
+        kind = _Pod if resource == PODS.id else _Stored
+        for key, data in collection.items():
+            _, json = codec.split_object(data)
+            read = msgspec.json.decode(json, type=prepared(kind))
+            found.known[resource][key.decode()] = Known(read.metadata.uid, digest(json))
+            if isinstance(read, _Pod) and not read.spec.node_name:
+                found.waiting[key.decode()] = read.metadata.uid
+    return found
 
 
 class _Uid(msgspec.Struct):
@@ -73,21 +74,8 @@ class _Spec(msgspec.Struct, rename="camel"):
     node_name: str = ""
 
 
-class _Pod(msgspec.Struct):
-    metadata: _Uid
+class _Pod(_Stored):
     spec: _Spec
-
-
-def _stored(data: bytes) -> Known:
-    return Known(_read(data, _Stored).metadata.uid, digest(_text(data)))
-
-
-def _read(data: bytes, kind: type[S]) -> S:
-    return msgspec.json.decode(_text(data), type=prepared(kind))
-
-
-def _text(data: bytes) -> bytes:
-    return codec.split_object(data)[1]
 
 
 class MirrorWriter:

@@ -90,11 +90,8 @@ class ObjectReader(SandboxHandle):
         """Return the objects whose JSON has ``text`` as a whole string, not as of one version. Only these are
         decoded: of 50,000 pods the few on a node."""
         quoted = msgspec.json.encode(text)
-        return [
-            codec.decode_object(stored)
-            for _, stored in scan_objects(self._redis, self.name, resource)
-            if quoted in codec.expanded(stored)
-        ]
+        found = (codec.split_object(stored) for _, stored in scan_objects(self._redis, self.name, resource))
+        return [codec.with_version(json, version) for version, json in found if quoted in json]
 
     def scan(self, resource: str, cursor: str, count: int) -> tuple[bytes, str, int]:
         """Return some objects of a resource ("" = some queue places), as MessagePack of the reply of HSCAN,
