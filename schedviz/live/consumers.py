@@ -19,7 +19,7 @@ from schedviz.live.hub import Hub
 from schedviz.live.hubs import Hubs
 from schedviz.live.room_member import RoomMember
 from schedviz.live.viewer import GONE, TRY_AGAIN_LATER, Viewer
-from schedviz.live.watched import WatchedRoom, WatchedSandbox, room_key
+from schedviz.live.watched import Chosen, WatchedRoom, WatchedSandbox, room_key
 from schedviz.metrics.server import FRAME_BYTES, FRAMES_SENT, VIEWERS, refused
 from schedviz.rooms.notify import learners_group, teacher_group
 from schedviz.rooms.room import read_code
@@ -128,6 +128,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # as above
     def new_viewer(self, language: str) -> Viewer[Any]:
         raise NotImplementedError
 
+    def viewer_of(self, language: str, chosen: Chosen, standing: Standing | None = None) -> Viewer[Chosen]:
+        """Return a viewer as the fields of the address say what the page has, and what it says."""
+        held, says_shown = self.fields.get("held", ""), "shown" in self.fields
+        return Viewer(language, self.close_page, chosen, standing, held, says_shown=says_shown)
+
     def join(self) -> Hub[Any]:
         """Add the viewer to the hub of what the page shows."""
         raise NotImplementedError
@@ -202,8 +207,7 @@ class LiveConsumer(PageConsumer):
     def new_viewer(self, language: str) -> Viewer[Look]:
         chosen = look(self.fields.get("group", ""), self.fields.get("q", ""))
         standing = Standing(self.sandbox, self.scope.get("asker"))
-        held, says_shown = self.fields.get("held", ""), "shown" in self.fields
-        return Viewer(language, self.close_page, chosen, standing, held, says_shown=says_shown)
+        return self.viewer_of(language, chosen, standing)
 
     def join(self) -> Hub[Look]:
         store, name = default_store(), self.sandbox
@@ -260,8 +264,7 @@ class RoomConsumer(PageConsumer):
 
     def new_viewer(self, language: str) -> Viewer[RoomPage]:
         page: RoomPage = "projector" if self.fields.get("page") == "projector" else "teacher"
-        held, says_shown = self.fields.get("held", ""), "shown" in self.fields
-        return Viewer(language, self.close_page, page, held=held, says_shown=says_shown)
+        return self.viewer_of(language, page)
 
     def join(self) -> Hub[RoomPage]:
         store, code = default_store(), self.code
