@@ -20,6 +20,7 @@ from simulator.arrivals.recorded_changes import left_out, played_change
 from simulator.objects.metadata import key_of
 from simulator.objects.owner_references import owner_references
 from simulator.objects.status import FINISHED_PHASES
+from simulator.objects.volumes import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
 
 LEFT_OUT: Final = ("Event", "Lease", "Endpoints", "EndpointSlice", "Secret", "ConfigMap", "ServiceAccount")
 """Kinds that do not matter to a scheduler, and of which a cluster has many."""
@@ -37,10 +38,7 @@ CONDITION_TAINT: Final = "node.kubernetes.io/"
 """The beginning of the keys of the taints that controllers set by conditions and ``unschedulable``."""
 
 
-BINDINGS: Final = (
-    *("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller"),
-    "volume.kubernetes.io/selected-node",
-)
+BINDINGS: Final = (BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE)
 """The annotations by which the controllers and the scheduler of a cluster know what they have bound."""
 
 

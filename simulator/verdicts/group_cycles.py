@@ -33,7 +33,7 @@ V = TypeVar("V")
 CHOICES_AT_MOST: Final = 6
 """Maximum number of choices between equal nodes that are tried: a message does not show where the pods before
 it were placed."""
-PREEMPTION_WORK_AT_MOST: Final = 1_600
+JUDGED_PREEMPTION_AT_MOST: Final = 1_600
 """Maximum number of members times bound pods with which preemption is tried for unequal members: a second."""
 GROUPS_AT_MOST: Final = 1_000
 """Maximum number of groups whose turns are known."""
@@ -265,7 +265,7 @@ class GroupCycles:
         cluster, framework = situation.cluster, situation.framework
         assert framework is not None, "its pods are tried"
         parts = len(cluster.label(group.topology_key).values) if _is_divided(framework, group) else 1
-        if preempts and preemption_work(cluster, members) > PREEMPTION_WORK_AT_MOST:
+        if preempts and preemption_work(cluster, members) > JUDGED_PREEMPTION_AT_MOST:
             return None
         if not self._effort.spend(cluster.node_count, now, attempts=len(members), parts=max(1, parts)):
             return None
