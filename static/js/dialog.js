@@ -55,17 +55,18 @@ dialog.addEventListener("close", () => {
 });
 
 // A form that is refused comes back as it was sent: what was typed since then is put into it. After a conflict the YAML is another one.
-const typed = []; // the fields in which something was typed while their form was being sent
+const typed = []; // each field in which something was typed while its form was being sent, with that form
 
-body.addEventListener("input", ({ target }) => {
-  if (target.form?.matches(".htmx-request") && !typed.includes(target)) typed.push(target);
+body.addEventListener("input", ({ target: field }) => {
+  const { form } = field;
+  if (form?.matches(".htmx-request") && !typed.some((each) => each.field === field)) typed.push({ form, field });
 });
 
 function putBack() {
-  for (const old of typed.splice(0)) {
+  if (typed[0]?.form.isConnected) return; // the form has not come back: a step has
+  for (const { form, field: old } of typed.splice(0)) {
     const field = document.getElementById(old.id);
-    if (!field || field === old || field.form.action !== old.form.action || body.querySelector(".changes"))
-      continue;
+    if (field?.form.action !== form.action || body.querySelector(".changes")) continue;
     field.value = old.value;
     field.checked = old.checked;
     field.dispatchEvent(new Event("input", { bubbles: true }));

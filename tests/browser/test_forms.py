@@ -334,6 +334,7 @@ def test_forms_work_without_scripts(browser: Browser, stack: str, store: Store, 
 
 
 def test_what_is_typed_while_a_form_is_being_refused_stays(screen: Page, live: Open) -> None:
+    """Also if the step that has it is answered before."""
     live(node("node-1"))
     screen.get_by_role("link", name="+ Pod").first.click()
     dialog = screen.locator("#dialog")
@@ -345,6 +346,7 @@ def test_what_is_typed_while_a_form_is_being_refused_stays(screen: Page, live: O
     eventually_in(screen, lambda: held, "the form is sent")
     cpu.fill("3")
     cpu.evaluate("(field) => { field.known = true; }")
+    expect(dialog.get_by_label("YAML")).to_have_value(re.compile("cpu: '3'"))
     held[0].continue_()
     eventually_in(screen, lambda: not cpu.evaluate("(field) => field.known"), "the form comes back")
     expect(cpu).to_have_value("3")
