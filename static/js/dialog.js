@@ -59,7 +59,8 @@ const typed = []; // each field in which something was typed while its form was 
 
 body.addEventListener("input", ({ target: field }) => {
   const { form } = field;
-  if (form?.matches(".htmx-request") && !typed.some((each) => each.field === field)) typed.push({ form, field });
+  if (form?.matches(".htmx-request") && !typed.some((each) => each.field === field))
+    typed.push({ form, field });
 });
 
 function putBack() {
