@@ -1,7 +1,11 @@
 """The scheduling cycle of a pod group, and what follows (pkg/scheduler/schedule_one_podgroup.go, v1.36).
 
 The cycle begins with one pod that was popped. All other pods of its group are taken out of the queue with it,
-tried in one snapshot of the cluster, and then bound or requeued together."""
+tried in one snapshot of the cluster, and then bound or requeued together. ``pod_group_algorithm.py`` tries
+the pods, each assumed before the next, and takes all back; ``pod_group_placements.py`` does so for each
+placement. Where the group does not fit, ``preemption/pod_group_preemption.py`` looks for victims.
+``submit_podgroup.py`` binds or requeues the pods and writes the PodGroup's condition.
+"""
 
 from collections.abc import Sequence
 from typing import TypeVar

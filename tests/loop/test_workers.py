@@ -48,7 +48,7 @@ def assert_each_pod_was_bound_once(sandbox: Sandbox, pods: int) -> None:
 
 
 def test_a_takeover_waits_for_no_more_than_four_seconds() -> None:
-    """As docs/ARCHITECTURE.md says: until the heartbeat of the dead one is over, until its slice is asked for
+    """Until the heartbeat of the dead one is over, until its slice is asked for
     again, and until the next look at what is due. What a machine needs for its work comes on top."""
     assert heartbeats.TTL_SECONDS + due.RETRY_SECONDS + 2 * tasks.POLL_SECONDS < 4
 
