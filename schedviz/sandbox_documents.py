@@ -178,6 +178,11 @@ class SandboxAnswer(SandboxSummary, frozen=True, kw_only=True):
     """The path under which Kubernetes' API is served."""
 
 
+class CreatedSandbox(SandboxAnswer, frozen=True, kw_only=True):
+    notes: list[str]
+    """What of its arrivals is not played, or fits no node, each as a line."""
+
+
 class SandboxList(msgspec.Struct, frozen=True):
     items: list[SandboxSummary]
 

@@ -47,6 +47,9 @@ ADD_COSTS: Final = gettext_noop("That costs %(cost)s, the least of the shapes th
 NO_NODES_HELP: Final = gettext_noop("No number of nodes of these shapes lets a pending pod run.")
 STAY_WITHOUT_NODE: Final = gettext_noop("%(count)s stay pending with any number: %(why)s")
 REMOVABLE: Final = gettext_noop("%(count)s of %(all)s nodes can be removed together: %(names)s.")
+REMOVABLE_AND_MORE: Final = gettext_noop(
+    "%(count)s of %(all)s nodes can be removed together: %(names)s and %(more)s more."
+)
 NONE_REMOVABLE: Final = gettext_noop("None of %(all)s nodes can be removed.")
 REMOVABLE_ALONE: Final = gettext_noop("Each by itself: %(count)s.")
 KEPT_NODES: Final[dict[str, str]] = {

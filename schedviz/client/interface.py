@@ -42,6 +42,8 @@ class Sandbox(ABC):
     name: str
     start: Micros
     """The simulated time from which :meth:`run_until` counts, in microseconds since the Unix epoch."""
+    notes: Sequence[str] = ()
+    """What of the arrivals is not played, or fits no node, each as a line."""
 
     def __enter__(self) -> Self:
         return self

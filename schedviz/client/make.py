@@ -80,15 +80,16 @@ def sandbox(
     made = replace(made, **options)
     if arrivals and server:
         return Server(server).create(made, name, data_of(arrivals), data_of(nodes), anyway=anyway)
+    notes: Sequence[str] = ()
     if arrivals:
-        made, imported = _workload(made, arrivals, nodes, anyway=anyway)
+        made, imported, notes = _workload(made, arrivals, nodes, anyway=anyway)
     else:
         made = with_manifests(made, _manifests(manifests), keeps_class=dump is None)
     if server and dump is not None:
         raise ValueError("dump: a server imports dumps on its page only")
     if server:
         return Server(server).create(made, name)
-    return LocalSandbox(
+    sandbox = LocalSandbox(
         SandboxOptions(
             name or made.name,
             made.manifests,
@@ -101,6 +102,8 @@ def sandbox(
             start=start,
         )
     )
+    sandbox.notes = notes
+    return sandbox
 
 
 def _imported(path: Path) -> tuple[Sequence[Change], Micros, Features]:
@@ -117,15 +120,17 @@ def _imported(path: Path) -> tuple[Sequence[Change], Micros, Features]:
 
 def _workload(
     made: Scenario, arrivals: str | bytes | Path, nodes: str | bytes | Path, *, anyway: bool
-) -> tuple[Scenario, Sequence[Change]]:
-    """Return the settings and the objects of a workload. Raises ValueError if pods fit no node."""
+) -> tuple[Scenario, Sequence[Change], Sequence[str]]:
+    """Return the settings and the objects of a workload, and what of it is not played, or fits no node.
+    Raises ValueError if pods fit no node."""
     read, there = read_workload_files(arrivals, nodes)
     config = read.config if made.config is None else made.config
     side = Side(config, made.queue, made.seed, made.features)
     workload = workload_of(read, there, made.name, made.pace, side)
     if workload.unfit and not anyway:
         raise ValueError(unfit_warning(workload.pods, workload.unfit_pods, workload.unfit))
-    return replace(made, config=config), workload.cluster(START)
+    notes = [*read.notes, *map(str, workload.unfit)]
+    return replace(made, config=config), workload.cluster(START), notes
 
 
 def _scenario(scenario: str | Path | None) -> Scenario:

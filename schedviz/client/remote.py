@@ -16,6 +16,7 @@ from schedviz.sandbox_documents import (
     PLAYED_PATH,
     BranchRequest,
     ClusterAnswer,
+    CreatedSandbox,
     CreateRequest,
     ObjectList,
     ObjectsRequest,
@@ -112,8 +113,10 @@ class Server:
             nodes_base64=nodes,
             anyway=anyway,
         )
-        made = self._connection.ask(SandboxAnswer, "POST", PATH, asked)
-        return RemoteSandbox(self._connection, made.name, closes=True).begin()
+        made = self._connection.ask(CreatedSandbox, "POST", PATH, asked)
+        sandbox = RemoteSandbox(self._connection, made.name, closes=True)
+        sandbox.notes = made.notes
+        return sandbox.begin()
 
 
 class RemoteSandbox(Sandbox):

@@ -1,8 +1,10 @@
 """The views that list, create, branch and delete sandboxes, and create their objects."""
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from schedviz import bundled_scenarios
 from schedviz.access.account import account_of
@@ -22,6 +24,7 @@ from schedviz.sandbox_api.operations import operation
 from schedviz.sandbox_api.requests import answer, read_manifests, workload_files
 from schedviz.sandbox_documents import (
     BranchRequest,
+    CreatedSandbox,
     CreateRequest,
     ObjectList,
     ObjectsRequest,
@@ -71,7 +74,7 @@ def list_sandboxes(request: HttpRequest) -> HttpResponse:
 @operation(
     "createSandbox",
     "Create a sandbox: empty, from a scenario, from manifests, from arrivals",
-    SandboxAnswer,
+    CreatedSandbox,
     body=CreateRequest,
     status=201,
 )
@@ -79,7 +82,7 @@ def create_sandbox(request: HttpRequest, asked: CreateRequest) -> HttpResponse:
     """Create a sandbox. Its creator owns it."""
     check_name(asked.name)
     if asked.arrivals or asked.arrivals_base64:
-        return answer(describe(_create_from_arrivals(request, asked), Right.OWN), 201)
+        return answer(_created(*_create_from_arrivals(request, asked)), 201)
     made = asked_scenario(asked)
     names = [asked.name] if asked.name else numbered(default_store(), made.name)
     try:
@@ -94,10 +97,15 @@ def create_sandbox(request: HttpRequest, asked: CreateRequest) -> HttpResponse:
         )
     except ValueError as error:
         raise BadRequest(f"name: {error}") from None
-    return answer(describe(sandbox, Right.OWN), 201)
+    return answer(_created(sandbox), 201)
 
 
-def _create_from_arrivals(request: HttpRequest, asked: CreateRequest) -> Sandbox:
+def _created(sandbox: Sandbox, notes: Sequence[str] = ()) -> CreatedSandbox:
+    return CreatedSandbox(**asdict(describe(sandbox, Right.OWN)), notes=[*notes])
+
+
+def _create_from_arrivals(request: HttpRequest, asked: CreateRequest) -> tuple[Sandbox, list[str]]:
+    """Return the sandbox, and what of the arrivals is not played, or fits no node."""
     if asked.scenario or asked.manifests:
         raise BadRequest("arrivals: not with scenario and manifests; nodes may have further objects")
     made = _with_settings(asked, PLAYED)
@@ -111,7 +119,7 @@ def _create_from_arrivals(request: HttpRequest, asked: CreateRequest) -> Sandbox
             warning = unfit_warning(header.pods, header.unfit_pods, header.unfit)
             if warning and not asked.anyway:
                 raise BadRequest(f"arrivals: {warning}; give anyway to create it nevertheless")
-            return create_from_workload(
+            sandbox = create_from_workload(
                 default_store(),
                 read,
                 asked.name,
@@ -120,6 +128,7 @@ def _create_from_arrivals(request: HttpRequest, asked: CreateRequest) -> Sandbox
                 made=made,
                 stands_down=asked.stands_down,
             )
+            return sandbox, header.lines()
     except ImportFailed as failed:
         raise BadRequest(str(failed)) from None
     except ValueError as error:

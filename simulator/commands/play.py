@@ -71,6 +71,11 @@ class WorkloadHeader(msgspec.Struct, frozen=True):
     """What of the file is not played, or not as it says; the first NOTES lines."""
     notes_count: int = 0
 
+    def lines(self) -> list[str]:
+        """Return the notes, and the arrivals that fit no node."""
+        more = self.notes_count - len(self.notes)
+        return [*self.notes, *([f"and {more:,} more"] if more > 0 else ()), *map(str, self.unfit)]
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("arrivals", type=Path, help="the arrivals, of any of the formats; - = standard input")

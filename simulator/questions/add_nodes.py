@@ -20,6 +20,7 @@ from simulator.questions.answer import (
     AskedCluster,
     BadQuestion,
     Sentence,
+    as_sentence,
     shown_nodes,
     summed_zones,
 )
@@ -219,7 +220,7 @@ class AddNodes:
                 yield Sentence(words.ADD_COSTS, {"cost": format(shape.price * found.nodes, "f")})
         waiting = [pod.why for pod in found.pods if not pod.node]
         if waiting:
-            values = {"count": str(len(waiting)), "why": most_common(waiting)}
+            values = {"count": str(len(waiting)), "why": as_sentence(most_common(waiting))}
             yield Sentence(words.STAY_WITHOUT_NODE, values)
 
 

@@ -15,9 +15,6 @@ LISTED_AT_MOST = 5_000
 NODES_AT_MOST = 200
 """Maximum number of nodes of an answer, those that change first."""
 
-NAMED_AT_MOST = 5
-"""Maximum number of names in a sentence."""
-
 
 class BadQuestion(ValueError):
     """The parameters of a question are wrong. The message names the parameter."""
@@ -146,6 +143,6 @@ def shown_nodes(nodes: Sequence[NodeUse]) -> list[NodeUse]:
     return sorted(nodes, key=lambda node: node.before == node.after and not node.change)[:NODES_AT_MOST]
 
 
-def join_some(names: Sequence[str]) -> str:
-    """Return the first names of a list; the others are in its table."""
-    return ", ".join(names[:NAMED_AT_MOST]) + (", …" if len(names) > NAMED_AT_MOST else "")
+def as_sentence(message: str) -> str:
+    """Return a message of the scheduler or the API server as it ends a sentence."""
+    return f"{message}." if message and message[-1] not in ".!?" else message

@@ -17,6 +17,7 @@ from simulator.questions.answer import (
     Answer,
     AskedCluster,
     Sentence,
+    as_sentence,
     shown_nodes,
     summed_zones,
 )
@@ -182,11 +183,11 @@ class Drain:
             yield Sentence(words.DRAINED_IN_ROUNDS, {"rounds": str(rounds), "time": last})
         waiting = [pod.why for pod in pods if pod.after == "pending"]
         if waiting:
-            why = most_common(waiting)
+            why = as_sentence(most_common(waiting))
             yield Sentence(words.STAY_PENDING, {"count": str(len(waiting)), "why": why})
         held = [each for each in kept if each.because == "budget"]
         if held:
-            why = most_common([each.why for each in held])
+            why = as_sentence(most_common([each.why for each in held]))
             yield Sentence(words.KEPT_BY_BUDGET, {"count": str(len(held)), "why": why})
         for because, text in words.KEPT_BY_DRAIN.items():
             count = sum(each.because == because for each in kept)

@@ -18,6 +18,7 @@ from simulator.questions.answer import (
     AskedCluster,
     BadQuestion,
     Sentence,
+    as_sentence,
     shown_nodes,
     summed_zones,
 )
@@ -94,7 +95,7 @@ class Fits:
             summary.append(Sentence(words.FITS, {"fits": str(counts["fits"]), "all": str(len(places))}))
         waiting = [place for place in places if place.state != "fits"]
         if waiting:
-            why = most_common([place.why for place in waiting])
+            why = as_sentence(most_common([place.why for place in waiting]))
             summary.append(Sentence(words.STAY_PENDING, {"count": str(len(waiting)), "why": why}))
         if evicted:
             summary.append(Sentence(words.EVICTED, count_after(evicted)))

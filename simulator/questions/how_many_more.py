@@ -23,6 +23,7 @@ from simulator.questions.answer import (
     AskedCluster,
     BadQuestion,
     Sentence,
+    as_sentence,
     shown_nodes,
     summed_zones,
 )
@@ -208,11 +209,11 @@ class HowManyMore:
                 words.LIMITED_BY, {"resource": limit, "nodes": str(count), "all": str(len(places))}
             )
         if self._gate:
-            yield Sentence(words.NO_MORE_BECAUSE, {"why": self._gate})
+            yield Sentence(words.NO_MORE_BECAUSE, {"why": as_sentence(self._gate)})
         elif self._is_full and self._why is None:
             yield Sentence(words.NO_PROFILE, {"name": self._last.scheduler_name})
         elif self._why is not None and 2 * count <= len(places):
-            yield Sentence(words.NO_MORE_BECAUSE, {"why": message(self._why)})
+            yield Sentence(words.NO_MORE_BECAUSE, {"why": as_sentence(message(self._why))})
 
     def _places(self) -> Iterator[NodeMore]:
         """Yield the nodes, those with most copies first."""

@@ -18,7 +18,7 @@ from simulator.questions.answer import (
     AskedCluster,
     BadQuestion,
     Sentence,
-    join_some,
+    as_sentence,
     shown_nodes,
     summed_zones,
 )
@@ -30,6 +30,8 @@ from simulator.questions.node_use import Used, compare_use, read_use
 EXHAUSTIVE_AT_MOST: Final = 8
 """Number of nodes, each of which can be removed by itself, up to which all sets of them are tried; among more
 the emptiest are taken one after the other."""
+NAMED_AT_MOST: Final = 5
+"""Maximum number of nodes that the sentence names; the others are in the table."""
 
 RemovableVerdict = Literal["together", "alone", "no"]
 """Whether a node is one of those that can be removed together, can be removed while those stay, or not."""
@@ -168,17 +170,22 @@ class Removable:
         if not self._together:
             yield Sentence(words.NONE_REMOVABLE, {"all": str(len(tried))})
         else:
-            count, everything = str(len(self._together)), str(len(self._nodes))
-            yield Sentence(
-                words.REMOVABLE, {"count": count, "all": everything, "names": join_some(self._together)}
-            )
+            names, more = self._together[:NAMED_AT_MOST], len(self._together) - NAMED_AT_MOST
+            counts = {"count": str(len(self._together)), "all": str(len(self._nodes))}
+            said = words.REMOVABLE_AND_MORE if more > 0 else words.REMOVABLE
+            yield Sentence(said, {**counts, "names": ", ".join(names), "more": str(more)})
             alone = sum(each.removable != "no" for each in tried)
             if alone > len(self._together):
                 yield Sentence(words.REMOVABLE_ALONE, {"count": str(alone)})
         kept = Counter(each.because for each in tried if each.removable == "no")
         for because, number in kept.most_common(1):
             first = next(each for each in tried if each.because == because)
-            values = {"count": str(number), "node": first.node, "pod": first.pod, "why": first.why}
+            values = {
+                "count": str(number),
+                "node": first.node,
+                "pod": first.pod,
+                "why": as_sentence(first.why),
+            }
             yield Sentence(words.KEPT_NODES[because], values)
 
     def _moves(self) -> Iterator[MovedPod]:

@@ -141,6 +141,19 @@ def test_a_workload_is_played_in_a_sandbox() -> None:
         schedviz.sandbox("gang", arrivals=arrivals)
 
 
+def test_a_sandbox_says_what_of_its_arrivals_is_not_played() -> None:
+    ended = '{"metadata": {"name": "done"}, "spec": {}, "status": {"phase": "Succeeded"}}'
+    container = '{"name": "main", "image": "a", "resources": {"requests": {"cpu": 64}}}'
+    big = f'{{"metadata": {{"name": "big"}}, "spec": {{"containers": [{container}]}}}}'
+    export = f'{{"pods": [{ended}, {big}], "nodes": [], "schedulerConfig": {{}}}}'
+    with schedviz.sandbox(arrivals=export, nodes=NODES, anyway=True) as sandbox:
+        left_out, unfit = sandbox.notes
+    assert left_out == "pods 1: left out: Pod done, which has ended"
+    assert unfit.startswith("big: 0/2 nodes are available: ")
+    with schedviz.sandbox(manifests=NODES) as sandbox:
+        assert sandbox.notes == ()
+
+
 def test_a_workload_is_played_under_one_scheduler_or_two() -> None:
     arrivals = "time,name,cpu,duration,count\n0,web,1,,2\n5,train,2,30s,2\n"
     played = schedviz.play(arrivals, NODES, until="1m", b={"kubernetes": "v1.34", "seed": 2})

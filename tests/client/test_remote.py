@@ -144,6 +144,9 @@ def test_a_played_workload(stack: str, job_runner: Process) -> None:
     with schedviz.sandbox(arrivals="time,name,cpu\n5,web,1\n", nodes=NODES, server=stack) as sandbox:
         sandbox.run_until("10s")
         assert sandbox.get("pod", "web")["spec"]["nodeName"]
+    with schedviz.sandbox(arrivals="name,cpu\nbig,8\n", nodes=NODES, anyway=True, server=stack) as sandbox:
+        [unfit] = sandbox.notes
+        assert unfit.startswith("line 2: big: ")
 
 
 def test_what_would_have_prevented_an_eviction(make: Make, job_runner: Process) -> None:

@@ -166,6 +166,12 @@ def test_a_node_that_stays_names_the_pod_and_the_reason() -> None:
     assert "Kept by a disruption budget: 1, such as node-0 by default/web-" in said(answer)
 
 
+def test_the_first_nodes_are_named_and_the_others_counted() -> None:
+    answer = ask(asked([make_node(f"node-{i}") for i in range(8)]), RemovableParameters())
+    names = "node-0, node-1, node-2, node-3, node-4 and 3 more."
+    assert said(answer) == f"8 of 8 nodes can be removed together: {names}"
+
+
 def test_a_pod_that_no_other_node_takes_keeps_its_node() -> None:
     answer = ask(asked([make_node("node-0"), make_workload("ReplicaSet", "web")]), RemovableParameters())
     assert said(answer).startswith("None of 1 nodes can be removed. Kept, as a pod has no other node: 1")

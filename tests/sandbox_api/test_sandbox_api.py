@@ -92,6 +92,7 @@ def test_a_sandbox_is_created_run_read_and_deleted(
     assert (made["kubernetes"], made["feature_gates"]) == ("v1.35.6", gates)
     assert (status, made["name"], made["scenario"], made["right"]) == (201, sandbox_name, "gang", "own")
     assert (made["paused"], made["observed"], made["pace"]) == (True, False, "400ms")
+    assert made.pop("notes") == []
     one = f"/api/sandboxes/{sandbox_name}"
     assert api.send("GET", one) == (200, made)
     listed = api.send("GET", "/api/sandboxes")[1]["items"]
@@ -157,6 +158,22 @@ def test_a_sandbox_is_created_run_read_and_deleted(
     assert api.used == {
         (method, path) for path in document for method in document[path] if method != "parameters"
     }
+
+
+def test_the_answer_says_what_of_the_arrivals_is_not_played(api: DocumentedClient, names: list[str]) -> None:
+    export = """
+pods:
+  - {metadata: {name: done}, spec: {}, status: {phase: Succeeded}}
+  - {metadata: {name: big}, spec: {containers: [{name: main, image: a, resources: {requests: {cpu: 8}}}]}}
+nodes: [{metadata: {name: n1}, status: {allocatable: {cpu: 4, pods: 9}}}]
+schedulerConfig: {}
+"""
+    status, made = api.send("POST", "/api/sandboxes", {"arrivals": export, "anyway": True, "paused": True})
+    assert status == 201, made
+    names.append(made["name"])
+    left_out, unfit = made["notes"]
+    assert left_out == "pods 1: left out: Pod done, which has ended"
+    assert unfit.startswith("big: 0/1 nodes are available: ")
 
 
 def test_a_branch_begins_at_a_past_moment(api: DocumentedClient, world: World, names: list[str]) -> None:

@@ -49,8 +49,7 @@ def packed(path: Path | None) -> bytes:
 
 def submit(request: HttpRequest, played: PlayedRequest, header: WorkloadHeader) -> PlayedJob:
     """Submit the job of a workload that was checked. Raises LimitExceeded."""
-    unfit = [str(each) for each in header.unfit]
-    job = PlayedJob(request=played, owner=owner_of(request), notes=[*header.notes, *unfit])
+    job = PlayedJob(request=played, owner=owner_of(request), notes=header.lines())
     return jobs().submit(job, shares_of(request))
 
 
