@@ -10,11 +10,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from simulator import trace
 from simulator.api import SECOND, Change, Manifest, Micros
-from simulator.apiserver.resource import plural_of
+from simulator.apiserver.resources import BUILT_IN, GATED
 from simulator.apiserver.server import ApiServer
 from simulator.client.event_recorder import PREEMPTED, Note
 from simulator.command_line.json_lines import answer_lines
@@ -34,6 +34,8 @@ TICK: Micros = 10
 BETWEEN_STEPS: Micros = 30 * SECOND
 """The simulated time between two steps. It is longer than any backoff, and much shorter than the wait for the
 flush of unschedulable pods."""
+
+_ID_OF_KIND: Final = {resource.kind: resource.id for resource in (*BUILT_IN, *GATED)}
 
 Settled = dict[str, Any]
 
@@ -262,12 +264,10 @@ def pending_state(pod: Manifest) -> Manifest:
 
 
 def resource_id_of_kind(kind: str) -> str:
-    groups = {
-        "PodDisruptionBudget": ".policy",
-        "PodGroup": ".scheduling.k8s.io",
-        "Workload": ".scheduling.k8s.io",
-    }
-    return plural_of(kind) + groups.get(kind, "")
+    """Return the id of the built-in resource of a kind. Raises ValueError for an unknown kind."""
+    if kind not in _ID_OF_KIND:
+        raise ValueError(f"{kind}: unknown kind")
+    return _ID_OF_KIND[kind]
 
 
 def with_all_nodes_filtered(config: Manifest | None) -> Manifest | None:

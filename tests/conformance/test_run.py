@@ -43,3 +43,30 @@ def test_histories_settle_as_they_did_under_the_real_scheduler(file: str) -> Non
         for number, step in enumerate(recorded_history["steps"]):
             got = history.step(step["apply"], step["delete"])
             assert got == {"settled": step["settled"]}, f"{recorded_history['name']}, step {number}"
+
+
+def named(api_version: str, kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
+
+
+def test_objects_of_every_built_in_kind_reach_the_scheduler() -> None:
+    node = named("v1", "Node", "n1", spec={}, status={"allocatable": {"cpu": "4", "pods": "9"}})
+    claim = named("v1", "PersistentVolumeClaim", "data", spec={"storageClassName": "fast"})
+    claim["metadata"]["namespace"] = "default"
+    pod = named("v1", "Pod", "web", spec={"containers": [{"name": "main"}]}, status={})
+    pod["metadata"]["namespace"] = "default"
+    pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    binding = {"provisioner": "csi.example", "volumeBindingMode": "WaitForFirstConsumer"}
+    history = SettledHistory(None, read_features("v1.36", {}))
+    first = history.step([node, claim, pod], [])["settled"]
+    assert first["pending"]["default/web"]["message"].startswith(
+        "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+    )
+    second = history.step([named("storage.k8s.io/v1", "StorageClass", "fast", **binding)], [])["settled"]
+    assert second["attempts"] == ["default/web"]
+    assert second["pending"]["default/web"]["nominatedNodeName"] == "n1"  # it waits for its volume
+
+
+def test_an_unknown_kind_in_a_history_is_refused() -> None:
+    with pytest.raises(ValueError, match="Widget: unknown kind"):
+        SettledHistory(None).step([named("v1", "Widget", "w")], [])
