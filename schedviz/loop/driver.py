@@ -101,7 +101,7 @@ class Driver:
         """Run one slice of a sandbox.
 
         ``order``: the order that :meth:`Due.mark` returned; None for a message that also covers later wakes
-        (:meth:`Wakes._send`).
+        (:mod:`schedviz.loop.wakes`).
 
         1. Return if another slice began after the request: it has read everything the request is about.
         2. Renew or take the lease. Return if another living worker holds it.

@@ -8,8 +8,9 @@ from schedviz.celery import app
 from schedviz.loop.driver import Driver
 from schedviz.loop.observer import WorkObserver, measured_plugins
 from schedviz.loop.presence import Presence
+from schedviz.loop.slice_message import TASK
 from schedviz.loop.sweep import SWEEP_SECONDS, sweep
-from schedviz.loop.wakes import TASK, Wakes
+from schedviz.loop.wakes import Wakes
 from schedviz.metrics.registry import MEASURES
 from schedviz.processes.celery_process import CeleryProcess
 from schedviz.processes.periodic import PeriodicCall

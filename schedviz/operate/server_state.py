@@ -6,7 +6,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from schedviz.loop.due import KEY as DUE
 from schedviz.processes.heartbeats import Heartbeats
-from schedviz.processes.message_queues import KEY_PREFIX, QUEUES
+from schedviz.processes.message_queues import QUEUES, list_key
 from schedviz.processes.role import ROLES
 from schedviz.rooms.count_rooms import count_rooms
 from schedviz.rooms.room_store import ONLINE_SECONDS
@@ -40,7 +40,7 @@ def server_state(store: Store) -> list[GaugeMetricFamily]:
         pipe.scard(FAILING)
         pipe.info("memory")
         for queue in QUEUES.values():
-            pipe.llen(f"{KEY_PREFIX}{queue}")
+            pipe.llen(list_key(queue))
         now, sandboxes, failing, memory, *waiting = pipe.execute()
     due_before = (seconds_of(now) - OVERDUE_SECONDS) * MICROSECONDS
     processes: dict[str, int] = {role: len(Heartbeats(store.redis, role).living()) for role in ROLES}

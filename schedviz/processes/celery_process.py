@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from schedviz.processes.heartbeats import BEAT_SECONDS, Heartbeats
 from schedviz.processes.message_check import MessageCheck
-from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue
+from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, list_key, own_queue, own_queue_name
 from schedviz.processes.periodic import PeriodicCall, PeriodicThread
 from schedviz.processes.role import Role
 from schedviz.processes.schema_check import SchemaCheck
@@ -58,7 +58,7 @@ class CeleryProcess:
         self._heartbeats = Heartbeats(store.redis, role)
         self._metrics = SharedMetrics(store.redis, role, name)
         self._message_check = MessageCheck(
-            store.redis, [f"{KEY_PREFIX}{queue}" for queue in (QUEUES[role], self.queue.name)]
+            store.redis, [list_key(queue) for queue in (QUEUES[role], self.queue.name)]
         )
         own_calls = [
             PeriodicCall(BEAT_SECONDS, beat or (lambda: self._heartbeats.beat(name))),
@@ -113,8 +113,8 @@ def remove_dead(redis: Redis, role: Role) -> None:
     dead = heartbeats.dead()
     if not dead:
         return
-    queues = {own_queue(QUEUES[role], name).name for name in dead}
-    redis.delete(*(f"{KEY_PREFIX}{queue}" for queue in queues))
+    queues = {own_queue_name(QUEUES[role], name) for name in dead}
+    redis.delete(*map(list_key, queues))
     hash_key, index_key = UNACKED
     for tag, stored in redis.hscan_iter(hash_key):
         _message, _exchange, routing_key = msgspec.json.decode(stored)

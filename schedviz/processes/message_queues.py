@@ -26,13 +26,23 @@ BACKLOG: Final = 2 * MAX_SANDBOXES
 """Number of messages in a queue above which they are reported: a few wait for each sandbox at most."""
 
 
+def list_key(queue: str) -> str:
+    """Return the key of the list that has the messages of a queue."""
+    return f"{KEY_PREFIX}{queue}"
+
+
 def backlogs(redis: Redis) -> dict[str, int]:
     """Return the queues in which more than BACKLOG messages wait -> how many."""
-    waiting = {queue: redis.llen(f"{KEY_PREFIX}{queue}") for queue in QUEUES.values()}
+    waiting = {queue: redis.llen(list_key(queue)) for queue in QUEUES.values()}
     return {queue: count for queue, count in waiting.items() if count > BACKLOG}
 
 
 def own_queue(common: str, process: str) -> Queue:
     """Return the queue that only this process consumes, beside the common queue of its role. It is bound to
     no exchange: messages are routed by its name."""
-    return Queue(f"{common}.{process}", exchange="", routing_key=f"{common}.{process}")
+    name = own_queue_name(common, process)
+    return Queue(name, exchange="", routing_key=name)
+
+
+def own_queue_name(common: str, process: str) -> str:
+    return f"{common}.{process}"

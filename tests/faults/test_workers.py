@@ -10,7 +10,7 @@ from kombu import Connection
 from schedviz.api.write import create
 from schedviz.celery import app
 from schedviz.loop.due import KEY, WAITING_SECONDS, waiting_key
-from schedviz.loop.wakes import TASK
+from schedviz.loop.slice_message import TASK
 from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
 from schedviz.store import Steps
 from simulator.trace import CycleCutOff

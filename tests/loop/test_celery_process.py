@@ -12,7 +12,7 @@ from kombu import Connection
 
 from schedviz.celery import JOB_RUNNER_ARGUMENTS, WORKER_ARGUMENTS, app
 from schedviz.jobs.question import QUESTIONS
-from schedviz.loop.wakes import TASK as SLICE
+from schedviz.loop.slice_message import TASK as SLICE
 from schedviz.processes.celery_process import UNACKED
 from schedviz.processes.heartbeats import Heartbeats
 from schedviz.processes.message_queues import KEY_PREFIX, QUEUES, own_queue

@@ -1,6 +1,5 @@
 """The slice, with a small stand-in for the Simulation, on the real store."""
 
-import base64
 import json
 import time
 from typing import cast
@@ -13,7 +12,7 @@ from schedviz.loop.driver import MAX_FAULT_SECONDS, Driver
 from schedviz.loop.due import RETRY_SECONDS
 from schedviz.loop.presence import Presence
 from schedviz.loop.wakes import Wakes
-from schedviz.processes.message_queues import KEY_PREFIX, SLICES_QUEUE, own_queue
+from schedviz.processes.message_queues import SLICES_QUEUE, list_key, own_queue_name
 from schedviz.store import Commit, Sandbox, Store
 from schedviz.store.commit_script import LIMITS
 from schedviz.store.keys import Keys
@@ -83,7 +82,7 @@ def test_one_message_of_a_sandbox_waits_at_its_leader_however_often_it_is_woken(
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
-    queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, lease.holder).name}"
+    queue = list_key(own_queue_name(SLICES_QUEUE, lease.holder))
     wakes = Wakes(store)
     for _ in range(5):
         wakes.wake(sandbox.name)
@@ -101,14 +100,14 @@ def test_a_message_that_waits_at_the_leader_covers_later_wakes(
     run(driver, store, sandbox)
     lease = sandbox.lease()
     assert lease
-    queue = f"{KEY_PREFIX}{own_queue(SLICES_QUEUE, lease.holder).name}"
+    queue = list_key(own_queue_name(SLICES_QUEUE, lease.holder))
     wakes = Wakes(store)
     wakes.wake(sandbox.name)
     sandbox.commit(Commit([create("a")]))
     wakes.wake(sandbox.name, lease.holder)
     assert store.redis.llen(queue) == 1
     message = json.loads(cast("bytes", store.redis.rpop(queue)))
-    arguments, *_ = json.loads(base64.b64decode(message["body"]))
+    arguments, *_ = json.loads(message["body"])
     driver.slice(*arguments)
     assert sandbox.name not in store.unseen()
     wakes.wake(sandbox.name)
