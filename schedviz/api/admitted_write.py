@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Final
 from weakref import WeakValueDictionary
 
-from schedviz.cache import read_current
+from schedviz.cache import read_current, take_read
 from schedviz.loop import ring, wake
 from schedviz.store import CollectionChanged, Commit, LimitReached, NoSandbox, Sandbox
 from simulator.api import Admission
@@ -28,7 +28,7 @@ class SandboxStorage:
         self._sandbox = sandbox
 
     def serve(self) -> ApiServer:
-        current = read_current(self._sandbox)
+        current = take_read(self._sandbox.name) or read_current(self._sandbox)
         return ApiServer(
             current,
             current.now,

@@ -10,6 +10,7 @@ API's reads of a sandbox without an open page here).
 
 from schedviz.cache.caches import Caches, Current, default_caches, features_of, find_handle, read_current
 from schedviz.cache.present import Present
+from schedviz.cache.read_ahead import read_ahead, reading_ahead, take_read
 from schedviz.cache.sandbox_cache import News, SandboxCache
 
 __all__ = [
@@ -21,5 +22,8 @@ __all__ = [
     "default_caches",
     "features_of",
     "find_handle",
+    "read_ahead",
     "read_current",
+    "reading_ahead",
+    "take_read",
 ]

@@ -42,15 +42,20 @@ class Caches:
     def read(self, name: str) -> Present:
         """Return a sandbox as it is now, with everything that was written before the call. Needs one round
         trip if it was read before. Raises NoSandbox, and redis-py's exceptions."""
+        return self.refresh(name)[0].present()
+
+    def refresh(self, name: str) -> tuple[SandboxCache, bytes]:
+        """Return the cache of a sandbox, brought up to date by :meth:`SandboxCache.refresh`, and what that
+        returns. Raises as :meth:`read` does."""
         while True:
             sandbox = self._cache(name)
             try:
-                sandbox.refresh()
+                hold = sandbox.refresh()
             except NoSandbox:
                 self._drop(sandbox)
                 raise
             if sandbox.state != "gone":  # otherwise it was deleted meanwhile, and perhaps created again
-                return sandbox.present()
+                return sandbox, hold
             self._drop(sandbox)
 
     def held(self, name: str) -> Present | None:

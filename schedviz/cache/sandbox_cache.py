@@ -86,30 +86,32 @@ class SandboxCache:
         with self._lock:
             return self._values.access if self._position else ""
 
-    def refresh(self) -> None:
+    def refresh(self) -> bytes:
         """Read the changes in one round trip, or all of the sandbox if it must be read again. Afterwards the
-        cache has everything that was written before the call. Raises NoSandbox, and redis-py's
-        exceptions."""
+        cache has everything that was written before the call. Returns the hold of a presenter as it is stored
+        (:class:`schedviz.store.hold.Hold`). Raises NoSandbox, and redis-py's exceptions."""
         while True:
             position = self.position
             if position is None:
-                if self.load():
-                    return
+                whole = self.load()
+                if whole is not None:
+                    return whole.hold
                 continue  # another thread read it, perhaps before the call
             (changes,) = self._store.read_changes([(self.name, position)])
             self.apply(changes)
             if changes.outcome == "gone":
                 raise NoSandbox(self.name)
             if changes.outcome != "anew" and self.position is not None:
-                return
+                return changes.hold
 
-    def load(self) -> bool:
-        """Read all of it; False = another thread did so meanwhile. Raises as :meth:`refresh` does."""
+    def load(self) -> Whole | None:
+        """Read all of it; None = another thread did so meanwhile. Raises as :meth:`refresh` does."""
         with self._load_lock:
             if self.position is not None:
-                return False
-            self._fill(self._read_whole())
-            return True
+                return None
+            whole = self._read_whole()
+            self._fill(whole)
+            return whole
 
     def apply(self, changes: Changes) -> None:
         """Apply changes that were read. Those that the cache has are skipped: two threads may have read the

@@ -1,4 +1,4 @@
-"""The message of a slice in the broker: a task of Celery's protocol 2, as kombu stores it in a list of Redis."""
+"""The message of a slice in the broker: a task of Celery's protocol 2, as kombu stores it in Redis."""
 
 import uuid
 from typing import Final
@@ -16,8 +16,8 @@ QUEUE: Final = "@queue"
 
 
 def encode_slice_message(name: str) -> bytes:
-    """Return the message of a slice of the sandbox, as JSON in which ORDER and QUEUE are to be replaced. It has
-    the context of the present trace."""
+    """Return the message of a slice of the sandbox, as JSON in which ORDER and QUEUE are to be replaced. It
+    has the context of the present trace."""
     trace = context()
     body = [[name, msgspec.Raw(ORDER.encode())], {"parent": trace} if trace else {}, {}]
     task = uuid.uuid4().hex

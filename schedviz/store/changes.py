@@ -18,7 +18,7 @@ from schedviz.store import codec
 from schedviz.store.archive import pairs
 from schedviz.store.bounds import LOG_LENGTH, MOVES_LENGTH
 from schedviz.store.errors import NoSandbox
-from schedviz.store.keys import Keys
+from schedviz.store.keys import Keys, hold_key
 from schedviz.store.model import Lease, LogEntry
 from schedviz.store.scripts import Scripts
 from schedviz.store.whole_objects import read_objects
@@ -76,6 +76,8 @@ class Changes(msgspec.Struct, frozen=True):
     """Seconds since the Unix epoch, by Redis."""
     position: Position
     """The position of the next read."""
+    hold: bytes = b""
+    """The hold of a presenter as it is stored (:class:`schedviz.store.hold.Hold`)."""
     log: list[LogEntry] = []
     trace: list[tuple[int, str]] = []
     """The numbers and the JSON of the events; at most the last TRACE_READ."""
@@ -104,11 +106,14 @@ class Whole(msgspec.Struct, frozen=True):
     decision: bytes | None
     """The newest decision."""
     values: Values
+    hold: bytes
+    """As in :class:`Changes`."""
 
 
 class _Reply(msgspec.Struct):
     outcome: Literal["same", "gone", "anew", "changes"]
     wall: str
+    hold: str = ""
     position: Position = Position()
     log: list[tuple[str, list[str]]] = []
     trace: list[tuple[str, list[str]]] = []
@@ -139,7 +144,15 @@ def read_changes(redis: Redis, scripts: Scripts, positions: Sequence[tuple[str, 
             for name, position in positions:
                 keys = Keys.of(name)
                 known = msgspec.structs.asdict(position) | {"bounds": BOUNDS}
-                places = (keys.state, keys.log, keys.trace, keys.decisions, keys.lanes, keys.moves)
+                places = (
+                    keys.state,
+                    keys.log,
+                    keys.trace,
+                    keys.decisions,
+                    keys.lanes,
+                    keys.moves,
+                    hold_key(name),
+                )
                 pipe.evalsha(script.sha, len(places), *places, msgspec.msgpack.encode(known))
             replies = pipe.execute(raise_on_error=False)
         if not any(isinstance(reply, NoScriptError) for reply in replies):
@@ -158,9 +171,10 @@ def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
         pipe.hgetall(keys.lanes)
         pipe.xrevrange(keys.trace, count=TRACE_READ)
         pipe.xrevrange(keys.decisions, count=1)
+        pipe.get(hold_key(name))
 
     _, replies, collections = read_objects(redis, name, "revision", read, None if objects else [])
-    time, state, lanes, trace, decisions = replies
+    time, state, lanes, trace, decisions, hold = replies
     meta, *rest = state
     if meta is None:
         raise NoSandbox(name)
@@ -179,6 +193,7 @@ def read_whole(redis: Redis, name: str, *, objects: bool = True) -> Whole:
         trace=trace[::-1],
         decision=decisions[0][1][b"decision"] if decisions else None,
         values=_values(dict(zip(STORED_VALUES, ((value or b"").decode() for value in values), strict=True))),
+        hold=hold or b"",
     )
 
 
@@ -204,17 +219,19 @@ def _changes(data: bytes | Exception, position: Position) -> Changes:
         log.warning("the changes of a sandbox cannot be read: %s", data)
         return Changes("anew", 0.0, position)
     reply = _reply_decoder.decode(data)
+    wall, hold = float(reply.wall), reply.hold.encode()
     if reply.outcome != "changes":
-        return Changes(reply.outcome, float(reply.wall), position)
+        return Changes(reply.outcome, wall, position, hold)
     try:
         written = [_log_entry(entry_id, fields) for entry_id, fields in reply.log]
     except ValueError as error:  # of this sandbox only, as above
         log.warning("the changes of a sandbox cannot be read: %s", error)
-        return Changes("anew", float(reply.wall), position)
+        return Changes("anew", wall, position, hold)
     return Changes(
         "changes",
-        float(reply.wall),
+        wall,
         msgspec.structs.replace(reply.position, server=position.server),
+        hold,
         log=written,
         trace=[(_number(entry_id), fields[1]) for entry_id, fields in reply.trace],
         lanes=None if reply.lanes is None else dict(pairs(reply.lanes)),

@@ -5,14 +5,14 @@ The presenter ends it, the owner of the sandbox or the teacher of its room, and 
 presenter's right."""
 
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, cast
 
 from redis import Redis
 
-from schedviz.store.keys import PREFIX
+from schedviz.store.keys import hold_key
 from schedviz.store.scripts import load
 
 HELD_SECONDS: Final = 3 * 3600
@@ -47,11 +47,11 @@ class Hold:
     same name, the presenter's token, and the presenter's name as a user of the API."""
 
     def __init__(self, redis: Redis, sandbox: str, born: Callable[[], float]) -> None:
-        """born: the function that reads the creation time of the sandbox. It is called only if there is a
-        value."""
+        """redis: the server of the sandbox. born: the function that reads the creation time of the sandbox.
+        It is called only if there is a value."""
         self._redis = redis
         self._born = born
-        self.key = _key(sandbox)
+        self.key = hold_key(sandbox)
 
     def token(self) -> str:
         """Return the presenter's token; "" = the sandbox is not held."""
@@ -85,23 +85,6 @@ class Hold:
         self._redis.delete(self.key)
 
 
-def held_among(redis: Redis, born: Mapping[str, float]) -> set[str]:
-    """Return the names of the sandboxes that are held. born: name -> creation time."""
-    if not born:
-        return set()
-    values = cast("list[bytes | None]", redis.mget([_key(name) for name in born]))
-    return {
-        name
-        for (name, created), value in zip(born.items(), values, strict=True)
-        if (value or b"").startswith(f"{created!r} ".encode())
-    }
-
-
-def end_holds(redis: Redis, sandboxes: Sequence[str]) -> None:
-    """End the holds of these sandboxes."""
-    if sandboxes:
-        redis.delete(*(_key(sandbox) for sandbox in sandboxes))
-
-
-def _key(sandbox: str) -> str:
-    return f"{PREFIX}:{{{sandbox}}}:hold"
+def is_hold_of(value: bytes | None, born: float) -> bool:
+    """Whether a value of the key is the hold of the sandbox that was created at this time."""
+    return (value or b"").startswith(f"{born!r} ".encode())

@@ -59,6 +59,11 @@ class Keys(NamedTuple):
         return cls(*(f"{PREFIX}:{{{name}}}:{field}" for field in cls._fields))
 
 
+def hold_key(name: str) -> str:
+    """Return the key of a string: the hold of a presenter (:class:`schedviz.store.hold.Hold`)."""
+    return f"{PREFIX}:{{{name}}}:hold"
+
+
 def objects_key(name: str, resource: str) -> str:
     """Return the key of a hash: object key -> ``<resourceVersion> <text>``. Each resource has one, so that a
     list of pods reads no nodes."""

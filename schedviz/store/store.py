@@ -13,8 +13,8 @@ from schedviz.store.changes import Changes, Position, Whole, read_changes, read_
 from schedviz.store.cluster import Cluster, following
 from schedviz.store.commit import Commit
 from schedviz.store.errors import Held, LimitReached, NoSandbox, SandboxExists, Unreadable
-from schedviz.store.hold import Hold, held_among
-from schedviz.store.keys import FAILING, REGISTRY, SCHEMA, USED, Keys, objects_key
+from schedviz.store.hold import Hold, is_hold_of
+from schedviz.store.keys import FAILING, REGISTRY, SCHEMA, USED, Keys, hold_key, objects_key
 from schedviz.store.model import Clock, Meta
 from schedviz.store.registry_reader import RegistryReader
 from schedviz.store.sandbox import Sandbox
@@ -146,11 +146,17 @@ class Store(RegistryReader):
 
     def hold(self, name: str) -> Hold:
         """Return the hold of a presenter on the sandbox of that name."""
-        return Hold(self.redis, name, lambda: self.handle(name).meta().created)
+        return Hold(self.servers.of(name).redis, name, lambda: self.handle(name).meta().created)
 
     def held_among(self, metas: Iterable[Meta]) -> set[str]:
-        """Return the names of those sandboxes that a presenter holds, in one round trip."""
-        return held_among(self.redis, {meta.name: meta.created for meta in metas})
+        """Return the names of those sandboxes that a presenter holds, in one round trip for each server."""
+        born = {meta.name: meta.created for meta in metas}
+        values = self._read_each(born, lambda pipe, name: pipe.get(hold_key(name)), None)
+        return {name for name, value in values.items() if is_hold_of(value, born[name])}
+
+    def end_holds(self, names: Iterable[str]) -> None:
+        """End the holds of these sandboxes, in one round trip for each server."""
+        self._read_each(names, lambda pipe, name: pipe.delete(hold_key(name)), 0)
 
     def delete(self, name: str, *, keep_name: bool = False) -> str:
         """Delete a sandbox with everything in it. Returns its access record. keep_name: in the registry, for
@@ -218,7 +224,9 @@ class Store(RegistryReader):
                 changes = read_changes(server.redis, server.scripts, [(name, known[name]) for name in names])
                 for name, change in zip(names, changes, strict=True):
                     is_same_start = known[name].server == self.starts(name)
-                    found[name] = change if is_same_start else Changes("anew", change.wall, known[name])
+                    found[name] = (
+                        change if is_same_start else replace(change, outcome="anew", position=known[name])
+                    )
 
         following(read)
         return [found[name] for name, _ in positions]

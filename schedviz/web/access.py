@@ -23,6 +23,7 @@ from schedviz.access.visitor import Visitor, find_visitor
 from schedviz.api.body import refusal
 from schedviz.api.refused import NotPermitted, is_review, refusal_of
 from schedviz.api.views import TROUBLE
+from schedviz.cache import reading_ahead
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
@@ -42,7 +43,7 @@ ADMIN: Final = "admin"
 
 class Access(MiddlewareMixin):
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        with acting_as(read_holds(request)):
+        with acting_as(read_holds(request)), reading_ahead():
             return super().__call__(request)
 
     def process_view(

@@ -71,6 +71,17 @@ def test_writes_of_objects_are_returned_once_in_order_with_the_rest_of_their_com
     assert read(store, sandbox, changes.position).outcome == "same"
 
 
+def test_each_reply_has_the_hold_of_a_presenter(store: Store, sandbox: Sandbox) -> None:
+    position, hold = here(store, sandbox), store.hold(sandbox.name)
+    token = hold.take()
+    for write in (lambda: None, lambda: sandbox.commit(Commit([create("a")]))):
+        write()
+        assert hold.token_in(read(store, sandbox, position).hold) == token
+    assert hold.token_in(store.read_whole(sandbox.name).hold) == token
+    hold.release()
+    assert read(store, sandbox, position).hold == store.read_whole(sandbox.name).hold == b""
+
+
 def test_each_other_write_is_a_revision_of_its_own(store: Store, sandbox: Sandbox) -> None:
     wall = store.wall()
     clock = Clock(5, wall, 2.0, paused=True)

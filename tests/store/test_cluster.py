@@ -97,6 +97,11 @@ def test_a_store_of_a_cluster_behaves_as_one_of_a_server(site: Site, monkeypatch
     assert store.access_records() == dict.fromkeys(NAMES, "")
     positions = [(name, store.read_whole(name).position) for name in NAMES]
     assert [changes.outcome for changes in store.read_changes(positions)].count("same") == len(NAMES)
+    held_names = {name for name in NAMES[:3] if store.hold(name).take()}
+    assert store.held_among(store.sandboxes()) == held_names == {*NAMES[:3]}
+    store.end_holds(NAMES[:2])
+    assert store.held_among(store.sandboxes()) == {NAMES[2]}
+    assert [bool(changes.hold) for changes in store.read_changes(positions)].count(True) == 1
     pause_many(store, NAMES)
     changed = [changes.outcome for changes in store.read_changes(positions)]
     assert changed == ["changes"] * len(NAMES)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from schedviz.access.asker import asker_of
 from schedviz.access.rights import Right
 from schedviz.api.refused import is_review
+from schedviz.cache import read_ahead
 from schedviz.rooms.access import has_rights
 from schedviz.rooms.room import is_reserved
 from schedviz.routes import Route, is_of_api
@@ -23,7 +24,10 @@ def find_refusal(request: HttpRequest, route: Route, named: dict[str, Any]) -> s
         return ""
     if "path" in named and is_review(request, named["path"]):
         return ""
-    held = default_store().hold(named["name"]).token()
+    hold = default_store().hold(named["name"])
+    # The views of these paths write before anything else could make what is read here outdated.
+    stored = read_ahead(named["name"]) if "path" in named else None
+    held = hold.token() if stored is None else hold.token_in(stored)
     if not held:
         return ""
     if is_of_api(request):

@@ -12,11 +12,12 @@ ASKED: Final = "asked"
 
 
 class SharedPrediction:
-    """The state of the prediction mode that the viewers of a sandbox share. ``born``: the creation time of
-    the sandbox, which distinguishes it from an older one of the same name. The state expires with the hold:
-    so long after the last guess."""
+    """The state of the prediction mode that the viewers of a sandbox share. It expires with the hold: so long
+    after the last guess."""
 
     def __init__(self, redis: Redis, sandbox: str, born: float) -> None:
+        """redis: the server of the sandbox. born: its creation time, which distinguishes it from an older one
+        of the same name."""
         self._redis = redis
         self._key = f"{PREFIX}:{{{sandbox}}}:predict:{born}"
         self.hold = Hold(redis, sandbox, lambda: born)

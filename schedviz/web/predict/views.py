@@ -56,7 +56,7 @@ class PredictState(msgspec.Struct):
 
 
 def shared_prediction_of(source: Current) -> SharedPrediction:
-    return SharedPrediction(default_store().redis, source.name, source.meta().created)
+    return SharedPrediction(default_store().servers.of(source.name).redis, source.name, source.meta().created)
 
 
 def predict(request: HttpRequest, name: str) -> HttpResponse:

@@ -28,7 +28,6 @@ from schedviz.rooms.work import Place, RoomBusy, begin_work
 from schedviz.routes import route_of
 from schedviz.store import NoSandbox
 from schedviz.store.default import default_store
-from schedviz.store.hold import end_holds
 from schedviz.web.reasons.faults import explain_refusal
 from schedviz.web.rooms import people, plan, rehearse
 from schedviz.web.rooms.find import find_room
@@ -55,7 +54,7 @@ def act(request: HttpRequest, code: str) -> HttpResponse:
         said = gettext("The room has ended.")
     else:
         if (route := route_of(request)) and route.is_change(request):
-            end_holds(store.redis, [sandbox_name(room.code, number) for number in sandboxes.numbers_of(seen)])
+            store.end_holds(sandbox_name(room.code, number) for number in sandboxes.numbers_of(seen))
         try:
             said = handler(request, seen, argument)
         except RoomBusy:
