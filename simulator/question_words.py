@@ -85,9 +85,6 @@ OWNERS_MADE_UP: Final = gettext_noop(
 OWNERS_MISSING: Final = gettext_noop(
     "The objects lack the controllers of %(count)s pods, so these are not created again here."
 )
-CLAIMS_LEFT_OUT: Final = gettext_noop(
-    "Where the volumes of volumeClaimTemplates can be is not looked at: each pod gets new ones."
-)
 
 ADDED: Final = gettext_noop("added")
 DRAINED_NODE: Final = gettext_noop("drained")

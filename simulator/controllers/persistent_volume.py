@@ -4,6 +4,8 @@ class, and reclaim volumes (pkg/controller/volume/persistentvolume/pv_controller
 Simplified: any provisioner creates the volume that is asked for, in the zone of the selected node, after a
 time that an annotation of the storage class sets."""
 
+from collections.abc import Iterable, Iterator
+
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.controller import Controller, ControllerContext
 from simulator.controllers.status_types import VolumeStatus
@@ -14,6 +16,7 @@ from simulator.objects.metadata import (
     is_terminating,
     labels_of,
     name_of,
+    namespace_of,
     object_key,
     uid_of,
     with_annotations,
@@ -86,8 +89,7 @@ class PersistentVolumeClaimController(Controller):
         delayed = self._is_binding_delayed(claim) and SELECTED_NODE not in annotations_of(claim)
         if reserved is not None or delayed:
             return reserved
-        fitting = matching_volumes(volumes, claim)
-        return min(fitting, default=None, key=lambda volume: (volume_capacity(volume), name_of(volume)))
+        return smallest_volume(volumes, claim)
 
     def _is_binding_delayed(self, claim: Manifest) -> bool:
         """Return whether the class delays the binding (IsDelayBindingMode)."""
@@ -96,16 +98,8 @@ class PersistentVolumeClaimController(Controller):
 
     def _bind(self, key: str, claim: Manifest, volume: Manifest) -> None:
         """Update the claim and the volume in one write."""
-        spec = {**volume["spec"], "claimRef": claim_reference_to(claim)}
-        new_volume = with_status({**volume, "spec": spec}, phase="Bound")
+        new_volume, new_claim = bound_pair(volume, claim)
         name = name_of(volume)
-        new_claim = with_annotations(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-        new_claim = with_status(
-            {**new_claim, "spec": {**claim["spec"], "volumeName": name}},
-            phase="Bound",
-            accessModes=volume["spec"].get("accessModes"),
-            capacity=volume["spec"].get("capacity"),
-        )
         changes = [
             change
             for resource, old, new in ((PVS, volume, new_volume), (PVCS, claim, new_claim))
@@ -130,20 +124,8 @@ class PersistentVolumeClaimController(Controller):
         if due > self._world.now:
             self.enqueue(key, due)
             return
-        provisioner, name = storage_class["provisioner"], f"pvc-{uid_of(claim)}"
-        spec = {
-            "capacity": dict(claim["spec"]["resources"]["requests"]),
-            "accessModes": claim["spec"]["accessModes"],
-            "volumeMode": claim["spec"].get("volumeMode", "Filesystem"),
-            "storageClassName": class_of_claim,
-            "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
-            "claimRef": claim_reference_to(claim),
-            "csi": {"driver": csi_driver_of(provisioner), "volumeHandle": name},
-            **self._zone_affinity(node),
-        }
-        metadata = {"name": name, "annotations": {PROVISIONED_BY: provisioner}, "ownerReferences": []}
-        volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
-        self.create(claim, [volume])
+        on = self._world.informer.get("nodes", node) if node else None
+        self.create(claim, [provisioned_volume(claim, storage_class, on)])
 
     def _provisioned_at(self, key: str, claim: Manifest, storage_class: Manifest, node: str | None) -> Micros:
         """Return the time at which the volume is created: the provisioner begins at the first request for
@@ -155,15 +137,51 @@ class PersistentVolumeClaimController(Controller):
             self._provisioning[key] = uid_of(claim), node, due
         return due
 
-    def _zone_affinity(self, node: str | None) -> Manifest:
-        """Return the nodeAffinity of a volume in the zone of the selected node; {} if the node has no
-        zone."""
-        manifest = self._world.informer.get("nodes", node) if node else None
-        zone = labels_of(manifest).get(ZONE) if manifest is not None else None
-        if zone is None:
-            return {}
-        expression = {"key": ZONE, "operator": "In", "values": [zone]}
-        return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}}
+
+def smallest_volume(volumes: Iterable[Manifest], claim: Manifest) -> Manifest | None:
+    """Return the volume that the claim is bound to; None = none fits."""
+    fitting = matching_volumes(volumes, claim)
+    return min(fitting, default=None, key=lambda volume: (volume_capacity(volume), name_of(volume)))
+
+
+def bound_pair(volume: Manifest, claim: Manifest) -> tuple[Manifest, Manifest]:
+    """Return the volume and the claim, bound to each other."""
+    spec = {**volume["spec"], "claimRef": claim_reference_to(claim)}
+    new_claim = with_annotations(claim, {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    new_claim = with_status(
+        {**new_claim, "spec": {**claim["spec"], "volumeName": name_of(volume)}},
+        phase="Bound",
+        accessModes=volume["spec"].get("accessModes"),
+        capacity=volume["spec"].get("capacity"),
+    )
+    return with_status({**volume, "spec": spec}, phase="Bound"), new_claim
+
+
+def provisioned_volume(claim: Manifest, storage_class: Manifest, node: Manifest | None) -> Manifest:
+    """Return the volume that is created for a claim. node: the one that the scheduler has selected; None =
+    the class does not wait for one."""
+    provisioner, name = storage_class["provisioner"], f"pvc-{uid_of(claim)}"
+    spec = {
+        "capacity": dict(claim["spec"]["resources"]["requests"]),
+        "accessModes": claim["spec"]["accessModes"],
+        "volumeMode": claim["spec"].get("volumeMode", "Filesystem"),
+        "storageClassName": name_of(storage_class),
+        "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+        "claimRef": claim_reference_to(claim),
+        "csi": {"driver": csi_driver_of(provisioner), "volumeHandle": name},
+        **_zone_affinity(node),
+    }
+    metadata = {"name": name, "annotations": {PROVISIONED_BY: provisioner}, "ownerReferences": []}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
+
+
+def _zone_affinity(node: Manifest | None) -> Manifest:
+    """Return the nodeAffinity of a volume in the zone of a node; {} if the node has no zone."""
+    zone = labels_of(node).get(ZONE) if node is not None else None
+    if zone is None:
+        return {}
+    expression = {"key": ZONE, "operator": "In", "values": [zone]}
+    return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}}
 
 
 class PersistentVolumeController(Controller):
@@ -213,14 +231,19 @@ class EphemeralVolumeController(Controller):
     def sync(self, key: str, manifest: Manifest) -> None:
         if is_terminating(manifest):
             return
-        namespace, _, pod = key.partition("/")
-        for volume in _ephemeral_volumes(manifest):
-            name = f"{pod}-{volume['name']}"
-            if self._world.informer.get(PVCS, object_key(namespace, name)) is None:
-                template = volume["ephemeral"]["volumeClaimTemplate"]
-                metadata = {**(template.get("metadata") or {}), "name": name}
-                claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
-                self.create(manifest, [{**claim, "spec": template["spec"]}])
+        namespace = namespace_of(manifest)
+        for claim in ephemeral_claims(manifest):
+            if self._world.informer.get(PVCS, object_key(namespace, name_of(claim))) is None:
+                self.create(manifest, [claim])
+
+
+def ephemeral_claims(pod: Manifest) -> Iterator[Manifest]:
+    """Yield the claims of the pod's ephemeral volumes, as they are created."""
+    for volume in _ephemeral_volumes(pod):
+        template = volume["ephemeral"]["volumeClaimTemplate"]
+        metadata = {**(template.get("metadata") or {}), "name": f"{name_of(pod)}-{volume['name']}"}
+        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata}
+        yield {**claim, "spec": template["spec"]}
 
 
 def _ephemeral_volumes(pod: Manifest) -> list[Manifest]:

@@ -100,28 +100,8 @@ class ResourceClaimController(Controller):
 
     def _create_claim(self, pod: Manifest, entry: str, template_name: str) -> None:
         template = self._world.get(TEMPLATES, object_key(namespace_of(pod), template_name))
-        if template is None:
-            return
-        described = template["spec"].get("metadata") or {}
-        base = f"{name_of(pod)}-{entry}-"
-        if len(base) > MAX_BASE:
-            # The name of the entry is kept as long as it fits, as upstream.
-            half = MAX_BASE // 2
-            kept = min(len(entry), half)
-            base = f"{name_of(pod)[: MAX_BASE - kept - 2]}-{entry[:kept]}-"
-        metadata: Manifest = {
-            "generateName": base,
-            "annotations": {**(described.get("annotations") or {}), POD_CLAIM_NAME: entry},
-        }
-        if described.get("labels"):
-            metadata["labels"] = described["labels"]
-        claim = {
-            "apiVersion": template["apiVersion"],
-            "kind": "ResourceClaim",
-            "metadata": metadata,
-            "spec": template["spec"].get("spec") or {},
-        }
-        self.create(pod, [claim])
+        if template is not None:
+            self.create(pod, [claim_from_template(template, pod, entry)])
 
     # Consumers
 
@@ -154,6 +134,29 @@ class ResourceClaimController(Controller):
         consumers = status_of(claim).get("reservedFor") or ()
         kept = [consumer for consumer in consumers if self._still_consumes(namespace_of(claim), consumer)]
         return without_consumers(claim, kept)
+
+
+def claim_from_template(template: Manifest, pod: Manifest, entry: str) -> Manifest:
+    """Return a new claim for an entry of the pod's ``spec.resourceClaims``."""
+    described = template["spec"].get("metadata") or {}
+    base = f"{name_of(pod)}-{entry}-"
+    if len(base) > MAX_BASE:
+        # The name of the entry is kept as long as it fits, as upstream.
+        half = MAX_BASE // 2
+        kept = min(len(entry), half)
+        base = f"{name_of(pod)[: MAX_BASE - kept - 2]}-{entry[:kept]}-"
+    metadata: Manifest = {
+        "generateName": base,
+        "annotations": {**(described.get("annotations") or {}), POD_CLAIM_NAME: entry},
+    }
+    if described.get("labels"):
+        metadata["labels"] = described["labels"]
+    return {
+        "apiVersion": template["apiVersion"],
+        "kind": "ResourceClaim",
+        "metadata": metadata,
+        "spec": template["spec"].get("spec") or {},
+    }
 
 
 def without_consumers(claim: Manifest, kept: list[Manifest]) -> Manifest:

@@ -24,6 +24,7 @@ from simulator.questions.answer import (
     shown_nodes,
     summed_zones,
 )
+from simulator.questions.node_objects import add_node_objects
 from simulator.questions.node_use import Used, compare_use, read_use
 from simulator.questions.placing import Placing
 from simulator.questions.returning import most_common
@@ -44,6 +45,8 @@ class NodeShape(msgspec.Struct, frozen=True):
     """A Node, of which each added one is a copy with a name and a hostname of its own."""
     price: Decimal | None = None
     """What one costs, in any unit; None = not known."""
+    like: str = ""
+    """The node of the cluster whose devices and drivers each added one has, too; "" = none."""
 
 
 class AddParameters(msgspec.Struct, frozen=True):
@@ -146,11 +149,13 @@ class AddNodes:
         """Place the pending pods with so many nodes. The cluster is then as it was."""
         placing = self._placing
         added = [] if shape is None else [*self._copies(shape, count)]
-        mark = placing.mark
+        mark = placing.journal.mark
         pods: list[AddedPod] = []
         try:
             for node in added:
                 placing.cluster.add_node(node)
+                if shape is not None and shape.like:
+                    add_node_objects(placing.journal, shape.like, node.name)
             placing.begin_again()
             places = yield from placing.place_in_turn(self._pods, done)
             for pod, found in zip(self._pods, places, strict=True):
@@ -159,7 +164,7 @@ class AddNodes:
                 pods.append(AddedPod(pod.key, found.node, zone, found.why))
             return _Trial(count, pods, read_use(placing.cluster))
         finally:
-            placing.take_back(mark)
+            placing.journal.take_back(mark)
             for node in added:
                 placing.cluster.remove_node(node.name)
 

@@ -93,9 +93,6 @@ class HowManyMore:
             title if size == 1 else f"{size} x {title}"
             for title, size in zip(titles, self._sizes, strict=True)
         ]
-        self._leaves_out_claims = any(
-            (each.get("spec") or {}).get("volumeClaimTemplates") for each in parameters.manifests
-        )
         self._at_most = parameters.at_most
         self._placing = Placing(cluster, cluster.seed)
         self._before: dict[str, Used] = {}
@@ -103,6 +100,8 @@ class HowManyMore:
         self._sets = 0
         self._why: Attempt | None = None
         """Its attempt."""
+        self._refusal = ""
+        """What was said of the pod as one of a gang, or as one of a set."""
         self._gate = ""
         """Why pods of a set would not be queued."""
         self._done = self._is_full = False
@@ -121,18 +120,24 @@ class HowManyMore:
             yield 0.0
         self._before = read_use(placing.cluster)
         framework = placing.frameworks.get(pod.scheduler_name)
-        self._gate = next(filter(None, map(self._gate_of, self._pods)), "")
-        if framework is None or self._gate:
+        if framework is None:
             self._is_full = True
         elif len(self._pods) == 1 and self._sizes == [1] and depends_on_node_only(framework, pod, placing):
+            self._is_full = bool(self._gate_of(pod))
             yield from self._fill(pod)
+            if self._is_full:
+                self._look_why(renamed(pod, 0))
         else:
             yield from self._place_sets()
-        framework = placing.frameworks.get(self._last.scheduler_name)
-        if self._is_full and framework is not None and not self._gate:
-            self._why = placing.search(framework, renamed(self._last, 0))
         self._done = True
         yield 1.0
+
+    def _look_why(self, pod: Pod) -> None:
+        """Find out why this pod fits nowhere."""
+        self._last, self._gate = pod, self._gate_of(pod)
+        framework = self._placing.frameworks.get(pod.scheduler_name)
+        if framework is not None and not self._gate:
+            self._why = self._placing.search(framework, pod)
 
     def _gate_of(self, pod: Pod) -> str:
         """Return why a pod would not be queued; "" = it would."""
@@ -167,13 +172,16 @@ class HowManyMore:
         wanted = [pod for pod, size in zip(self._pods, self._sizes, strict=True) for _ in range(size)]
         placed = 0
         while placed + len(wanted) <= self._at_most:
-            mark = placing.mark
-            copies = [renamed(pod, placed + number) for number, pod in enumerate(wanted, 1)]
+            mark = placing.journal.mark
+            copies = [placing.create(renamed(pod, placed + number)) for number, pod in enumerate(wanted, 1)]
             places = yield from placing.place_in_turn(copies, 1 - 1 / (1 + placed / 1000))
-            missing = next((pod for pod, found in zip(wanted, places, strict=True) if not found.node), None)
+            missing = next((index for index, found in enumerate(places) if not found.node), None)
             if missing is not None:
-                placing.take_back(mark)
-                self._is_full, self._last = True, missing
+                # Beside the others of its set.
+                self._look_why(copies[missing])
+                self._refusal = places[missing].why
+                placing.journal.take_back(mark)
+                self._is_full = True
                 return
             placed += len(places)
             self._counts.update(found.node for found in places)
@@ -185,7 +193,6 @@ class HowManyMore:
         return MoreAnswer(
             summary=[*self._summary(places)],
             complete=self._done,
-            notes=[Sentence(words.CLAIMS_LEFT_OUT)] if self._leaves_out_claims else [],
             figure=self._sets,
             zones=summed_zones(use),
             nodes=shown_nodes(use),
@@ -213,7 +220,7 @@ class HowManyMore:
         elif self._is_full and self._why is None:
             yield Sentence(words.NO_PROFILE, {"name": self._last.scheduler_name})
         elif self._why is not None and 2 * count <= len(places):
-            yield Sentence(words.NO_MORE_BECAUSE, {"why": as_sentence(message(self._why))})
+            yield Sentence(words.NO_MORE_BECAUSE, {"why": as_sentence(self._refusal or message(self._why))})
 
     def _places(self) -> Iterator[NodeMore]:
         """Yield the nodes, those with most copies first."""
@@ -260,7 +267,7 @@ def admitted_pod(cluster: AskedCluster, manifest: Manifest, place: str) -> Pod:
     )
     try:
         with serving(cluster.features):
-            pod = admit_pod(make_pod(manifest), read)
+            pod = admit_pod(make_pod(manifest, with_claims=True), read)
     except (StatusError, ValueError) as wrong:
         raise BadQuestion(f"{place}: {wrong}") from None
     except (LookupError, TypeError, AttributeError):

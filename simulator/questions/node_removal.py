@@ -19,6 +19,7 @@ from simulator.objects.pod import Pod
 from simulator.questions.answer import AskedCluster
 from simulator.questions.drain_filters import Kept, kept_by_drain
 from simulator.questions.placing import Placing
+from simulator.questions.pod_claims import release_claims
 from simulator.what_if.pending_queue import queue_order
 
 KeptBecause = Kept | Literal["", "pending", "budget"]
@@ -79,11 +80,13 @@ class NodeRemoval:
         cluster = self.cluster
         old = [cluster.node(cluster.rows[node]) for node in nodes]
         orders = {node: cluster.pod_order(node) for node in nodes}
-        self._removed.append(_Removed(old, leaving, orders, self._placing.mark))
+        journal = self._placing.journal
+        self._removed.append(_Removed(old, leaving, orders, journal.mark))
         for each in old:
             cluster.add_node(_cordoned(each))
         for pod in leaving:
             cluster.remove_pod(pod)
+        release_claims(journal, leaving)
         self._placing.begin_again()
         for pod in queue_order(without_node(pod.manifest) for pod in leaving):
             found = self._placing.place(pod)
@@ -95,7 +98,7 @@ class NodeRemoval:
     def put_back(self) -> None:
         """Undo the last removal."""
         cluster, removed = self.cluster, self._removed.pop()
-        self._placing.take_back(removed.mark)
+        self._placing.journal.take_back(removed.mark)
         for pod in removed.pods:
             cluster.add_pod(pod)
         for node in removed.nodes:

@@ -1,10 +1,10 @@
 """Puts pods into a cluster one by one, where the scheduler's own attempt puts them, and takes them back.
 
-Nothing is evicted for them, and no time passes. What a running copy adds, such as the volumes and devices of
-a pod, is not there."""
+Nothing is evicted for them, and no time passes. A pod gets its volumes and devices with its node."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import NamedTuple
 
 from simulator.apiserver.resource import Resource
@@ -12,11 +12,17 @@ from simulator.apiserver.resources import find_built_in
 from simulator.apiserver.served_features import serving
 from simulator.cluster.cluster import Cluster
 from simulator.framework import snapshot
+from simulator.framework.cycle_state import CycleState
+from simulator.framework.pre_filter import run_pre_filter
 from simulator.framework.runtime import Framework
 from simulator.objects.pod import Pod
+from simulator.plugins.dynamic_resources.extended_resources import GATE as EXTENDED_RESOURCES
+from simulator.plugins.dynamic_resources.extended_resources import extended_resources
 from simulator.plugins.pod_topology_spread import PodTopologySpread
 from simulator.plugins.registry import load, profiles
 from simulator.questions.answer import AskedCluster
+from simulator.questions.journal import Journal
+from simulator.questions.pod_claims import create_claims, take_claims
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message
 from simulator.scheduler.submit_podgroup import refusal_of
@@ -42,9 +48,10 @@ class Placing:
         self.cluster = Cluster()
         """Empty until the objects are taken in."""
         self.nominated: Mapping[str, Sequence[Pod]] = {}
+        self.journal = Journal(self.cluster)
+        """What was changed since."""
         self._attempts = 0
         self._next_start = 0
-        self._placed: list[Pod] = []
 
     def take_in(self) -> Iterator[None]:
         """Read all objects. Yields often."""
@@ -110,8 +117,10 @@ class Placing:
         for member in result.members:
             of = member.info.pod
             if result.verdict == "scheduled" and member.fits:
-                self.put(of.assumed(member.node))
-                found[of.key] = Placed(member.node)
+                # The group's cycle has taken back what it has reserved.
+                state = CycleState(self.cluster, situation.nominated, seed=self._seed)
+                run_pre_filter(framework, state, of)
+                found[of.key] = self._bind(framework, state, of.assumed(member.node))
             else:
                 found[of.key] = Placed("", refusal_of(result, member)[0])
         return found
@@ -127,9 +136,17 @@ class Placing:
         search = self.search(framework, pod)
         if search.selected is None:
             return Placed("", message(search))
-        node = self.cluster.node(search.selected).name
-        self.put(pod.assumed(node))
-        return Placed(node)
+        return self._bind(framework, search.state, pod.assumed(self.cluster.node(search.selected).name))
+
+    def _bind(self, framework: Framework, state: CycleState, assumed: Pod) -> Placed:
+        """Put a pod on its node, with its volumes and devices. state: that of its attempt."""
+        mark = self.journal.mark
+        self.put(assumed)
+        status = take_claims(self.journal, framework, state, assumed)
+        if status is None:
+            return Placed(assumed.node_name)
+        self.journal.take_back(mark)
+        return Placed("", status.message)
 
     def search(self, framework: Framework, pod: Pod) -> Attempt:
         """Return a finished attempt. The next one begins at the node at which a scheduler would."""
@@ -156,24 +173,24 @@ class Placing:
             for node, others in self.nominated.items()
         }
 
+    def create(self, pod: Pod) -> Pod:
+        """Create the claims of a new pod, and let its gang know it. Returns the pod with its claims."""
+        created = create_claims(self.journal, pod)
+        if created.pod_group:
+            self.cluster.pod_groups.set_pod(created)
+            self.journal.add(partial(self.cluster.pod_groups.remove_pod, created))
+        return created
+
     def put(self, assumed: Pod) -> None:
         self.cluster.add_pod(assumed)
         if assumed.pod_group:
             self.cluster.pod_groups.assume(assumed)
-        self._placed.append(assumed)
+        self.journal.add(partial(self._remove, assumed))
 
-    @property
-    def mark(self) -> int:
-        """What :meth:`take_back` is given to return to the present state."""
-        return len(self._placed)
-
-    def take_back(self, mark: int) -> None:
-        """Take back all pods that were put into the cluster since."""
-        while len(self._placed) > mark:
-            pod = self._placed.pop()
-            self.cluster.remove_pod(pod)
-            if pod.pod_group:
-                self.cluster.pod_groups.forget(pod)
+    def _remove(self, assumed: Pod) -> None:
+        self.cluster.remove_pod(assumed)
+        if assumed.pod_group:
+            self.cluster.pod_groups.forget(assumed)
 
     def begin_again(self) -> None:
         """Break ties from now on as in the first attempt."""
@@ -184,7 +201,7 @@ def renamed(pod: Pod, number: int) -> Pod:
     """Return a copy of a pod, with parsed fields that are shared."""
     copied = copy(pod)
     copied.name = f"{pod.name}-{number}"
-    copied.key = f"{pod.namespace}/{copied.name}"
+    copied.key = copied.uid = f"{pod.namespace}/{copied.name}"
     return copied
 
 
@@ -210,6 +227,7 @@ def depends_on_node_only(framework: Framework, pod: Pod, placing: Placing) -> bo
         or pod.affinity.required_anti
         or claims
         or pod.spec.get("resourceClaims")
+        or (framework.features.enabled(EXTENDED_RESOURCES) and extended_resources(placing.cluster, pod))
         or pod.pod_group
         or framework.extenders
     )

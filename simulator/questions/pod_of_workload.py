@@ -28,8 +28,9 @@ def find_template(manifest: Manifest) -> Manifest | None:
     return None
 
 
-def make_pod(manifest: Manifest) -> Manifest:
-    """Return the Pod, or the first pod that the controller of a workload creates."""
+def make_pod(manifest: Manifest, *, with_claims: bool = False) -> Manifest:
+    """Return the Pod, or the first pod that the controller of a workload creates. with_claims: whether the
+    pod of a StatefulSet has its claims, as ephemeral volumes; otherwise empty ones stand in for them."""
     template = find_template(manifest)
     assert template is not None, "the caller has looked for one"
     if template is manifest:
@@ -42,18 +43,26 @@ def make_pod(manifest: Manifest) -> Manifest:
     name = str(metadata.get("name") or "")
     if manifest["kind"] == "StatefulSet":
         pod["metadata"]["name"] = f"{name}-0"
-        _stand_in_for_claims(pod["spec"], manifest["spec"].get("volumeClaimTemplates") or ())
+        templates = manifest["spec"].get("volumeClaimTemplates") or ()
+        _set_claims(pod["spec"], templates, with_claims=with_claims)
     else:
         pod["metadata"]["generateName"] = f"{name}-"
     return pod
 
 
-def _stand_in_for_claims(spec: Manifest, templates: Iterable[Manifest]) -> None:
-    """Give the pod of a StatefulSet an emptyDir for each claim, which would be made with the pod."""
-    claimed = {template["metadata"]["name"] for template in templates}
-    if claimed:
-        others = [volume for volume in spec.get("volumes") or () if volume["name"] not in claimed]
-        spec["volumes"] = [*others, *({"name": name, "emptyDir": {}} for name in sorted(claimed))]
+def _set_claims(spec: Manifest, templates: Iterable[Manifest], *, with_claims: bool) -> None:
+    """Give the pod of a StatefulSet a volume for each claim that is made with it."""
+    claimed = {template["metadata"]["name"]: template["spec"] for template in templates}
+    if not claimed:
+        return
+    others = [volume for volume in spec.get("volumes") or () if volume["name"] not in claimed]
+    made: Iterable[Manifest] = ({"name": name, "emptyDir": {}} for name in sorted(claimed))
+    if with_claims:
+        made = (
+            {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+            for name, claim in sorted(claimed.items())
+        )
+    spec["volumes"] = [*others, *made]
 
 
 def admit_pod(manifest: Manifest, read: Iterable[Change]) -> Pod:

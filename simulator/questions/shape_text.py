@@ -60,7 +60,7 @@ def _parse(text: str, place: str, nodes: Mapping[str, Manifest]) -> NodeShape:
         Node.parse(node)
     except (ValueError, TypeError, LookupError) as wrong:
         raise BadQuestion(f"{place}: {wrong}") from None
-    return NodeShape(name, node, price)
+    return NodeShape(name, node, price, like)
 
 
 def _price(text: str, place: str) -> Decimal | None:

@@ -90,6 +90,12 @@ def test_a_mix_is_counted_in_whole_sets() -> None:
     assert (answer.figure, answer.what, answer.places[0].count) == (2, ["Pod a", "Pod b"], 4)
 
 
+def test_the_pod_of_a_mix_that_fits_nowhere_is_refused_beside_the_others_of_its_set() -> None:
+    """Two cores are left: for one of the two, but not for both."""
+    answer = more(asked([make_node("node-0", "8")]), make_pod("a"), make_pod("b", "2"))
+    assert said(answer).endswith("cpu is what most nodes lack for one more: 1 of 1.")
+
+
 def test_counting_ends_where_it_is_told_to() -> None:
     answer = more(asked([make_node("node-0")]), make_pod("a", "100m"), at_most=7)
     assert (answer.figure, answer.at_least) == (7, True)

@@ -11,7 +11,6 @@ from simulator.api import Manifest
 from simulator.questions.add_nodes import AddAnswer, AddParameters, NodeShape
 from simulator.questions.fits import FitsAnswer, FitsParameters
 from simulator.questions.how_many_more import MoreAnswer, MoreParameters
-from simulator.versions.features import read_features
 from tests.amounts import long_but_first
 from tests.questions.clusters import (
     ask,
@@ -26,7 +25,6 @@ from tests.questions.clusters import (
 from tests.questions.exhaustive import Search, Unit, copies, placement
 from tests.questions.random_clusters import RULES, nodes_of, pod_of, running, search_of
 
-GANGS = read_features("v1.36", {"GenericWorkload": True, "GangScheduling": True})
 CASES = long_but_first([(0, "spread"), *((seed, rule) for rule in RULES for seed in (1, 2))])
 
 
@@ -105,40 +103,6 @@ def test_the_victims_are_those_of_the_least_importance(seed: int) -> None:
     victims = tuple(sorted(each.pod for each in answer.evicted))
     assert victims in sets
     assert cost(victims) == min(map(cost, sets))
-
-
-@pytest.mark.long
-def test_devices_are_given_as_far_as_they_go() -> None:
-    """A device is to the search an amount of the node."""
-    group = {"apiVersion": "resource.k8s.io/v1"}
-    driver = "gpu.example.com"
-    of_driver = {"cel": {"expression": f'device.driver == "{driver}"'}}
-    asks = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}
-    counts = {"node-0": 2, "node-1": 1}
-    objects: list[Manifest] = [
-        {**group, "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {"selectors": [of_driver]}},
-        {**group, "kind": "ResourceClaimTemplate", "metadata": {"name": "one"}, "spec": {"spec": asks}},
-    ]
-    for node, count in counts.items():
-        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-        devices = [{"name": f"gpu-{i}"} for i in range(count)]
-        spec = {"driver": driver, "nodeName": node, "pool": pool, "devices": devices}
-        objects += [
-            make_node(node),
-            {**group, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec},
-        ]
-    claims = [{"name": "gpu", "resourceClaimTemplateName": "one"}]
-    answer = ask(
-        asked(objects), FitsParameters([make_workload("Deployment", "w", "1", 5, resourceClaims=claims)])
-    )
-    assert isinstance(answer, FitsAnswer)
-    nodes = [make_node(node) for node in counts]
-    for node in nodes:
-        node["status"]["allocatable"]["gpu"] = str(counts[node["metadata"]["name"]])
-    pod = make_pod("w")
-    pod["spec"]["containers"][0]["resources"]["requests"]["gpu"] = "1"
-    ends = Search(nodes).ends([], copies(pod, 5))
-    assert tuple(sorted(("w", each.node) for each in answer.pods if each.node)) in ends
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -224,43 +188,6 @@ def test_a_nominated_pod_that_gets_another_node_leaves_its_room() -> None:
     cluster.objects["pods"]["default/small"] = small
     answer = ask(cluster, AddParameters([NodeShape("s", make_node("s", "4"))]))
     assert said(answer) == "Nodes like s that are needed: 1. With them, 2 of 2 pending pods run."
-
-
-def gang(size: int, least: int, cpu: str) -> list[Manifest]:
-    group = {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
-        "kind": "PodGroup",
-        "metadata": {"name": "train"},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": least}}},
-    }
-    pods = [make_pod(f"train-{i}", cpu, schedulingGroup={"podGroupName": "train"}) for i in range(size)]
-    return [group, *pods]
-
-
-@pytest.mark.parametrize("case", long_but_first([(3, "2"), (2, "2"), (3, "1"), (4, "2")]))
-def test_a_gang_gets_as_many_nodes_as_it_needs_together(case: tuple[int, str]) -> None:
-    size, cpu = case
-    objects = [make_node("node-0", "3"), *gang(size, 3, cpu)]
-    cluster = asked(objects, features=GANGS)
-    answer = ask(cluster, AddParameters([NodeShape("s", make_node("s", "2"))]))
-    assert isinstance(answer, AddAnswer)
-    waits = not running(cluster)
-    best = {}
-    for count in range(size + 1):
-        nodes = [objects[0], *(make_node(f"s-{i}", "2") for i in range(count))]
-        unit = Unit(objects[2:], together=True)
-        best[count] = max(map(len, Search(nodes).ends([], [unit]))) if size >= 3 and waits else 0
-    needed = min(count for count, run in best.items() if run == max(best.values()))
-    assert (answer.figure, answer.shapes[0].run if answer.shapes else 0) == (needed, max(best.values()))
-
-
-def test_the_claims_of_a_stateful_set_are_left_out_with_a_note() -> None:
-    db = make_workload("StatefulSet", "db")
-    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    db["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": claim}]
-    db["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
-    answer = ask(asked([make_node("node-0")]), MoreParameters([db]))
-    assert (answer.figure, len(answer.notes)) == (4, 1)
 
 
 def test_pods_that_would_not_be_queued_do_not_fit_and_the_gate_is_named() -> None:

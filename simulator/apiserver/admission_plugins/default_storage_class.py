@@ -3,10 +3,11 @@
 Upstream: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
+from simulator.api import Manifest
 from simulator.apiserver.admission_plugins.plugin import AdmissionPlugin, Attributes
-from simulator.apiserver.overlay import Overlay
 from simulator.objects.metadata import annotations_of
 
 _DEFAULT_STORAGE: Final = (
@@ -22,18 +23,18 @@ class DefaultStorageClass(AdmissionPlugin):
     def admit(self, request: Attributes) -> None:
         spec = request.object["spec"]
         if "storageClassName" not in spec:
-            default = _default_class(request.overlay)
+            default = default_class(request.overlay.list("storageclasses.storage.k8s.io"))
             if default is not None:
                 spec["storageClassName"] = default
 
 
-def _default_class(overlay: Overlay) -> str | None:
+def default_class(classes: Iterable[Manifest]) -> str | None:
     """Return the name of the newest default class; of several, the first by name."""
     defaults = [
         item["metadata"]
-        for item in overlay.list("storageclasses.storage.k8s.io")
+        for item in classes
         if any(annotations_of(item).get(each) == "true" for each in _DEFAULT_STORAGE)
     ]
     by_name = sorted(defaults, key=lambda metadata: str(metadata["name"]))
-    newest = max(by_name, key=lambda metadata: str(metadata["creationTimestamp"]), default=None)
+    newest = max(by_name, key=lambda metadata: str(metadata.get("creationTimestamp", "")), default=None)
     return None if newest is None else str(newest["name"])

@@ -84,7 +84,7 @@ def _bind_claim(
         if allocation is None and is_reserved_for(current, pod):
             return None
         try:
-            bound = _bound(current, claim, pod, allocation)
+            bound = bound_claim(current, claim, pod, allocation)
             if stamps:
                 bound = _with_allocation_time(bound, client.clock())
         except PluginError as fault:
@@ -103,7 +103,7 @@ def _bind_claim(
     return error(f"updating ResourceClaim {claim.key}: {refused}")
 
 
-def _bound(current: Manifest, claim: ResourceClaim, pod: Pod, allocation: Manifest | None) -> Manifest:
+def bound_claim(current: Manifest, claim: ResourceClaim, pod: Pod, allocation: Manifest | None) -> Manifest:
     """Return the claim with the allocation, if it has none, and with the pod among its consumers. Raises
     PluginError if others have changed the claim."""
     if current["metadata"].get("deletionTimestamp"):
