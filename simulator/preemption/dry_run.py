@@ -34,8 +34,8 @@ NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 
 
 class VictimSelection(NamedTuple):
-    """The result for n rows. ``codes`` is int64[n]: 0 = the node is a candidate, k > 0 = it is not, with
-    ``statuses[k - 1]``. ``candidates`` are in the order of the rows."""
+    """The result for the first n rows. ``codes`` is int64[n]: 0 = the node is a candidate, k > 0 = it is not,
+    with ``statuses[k - 1]``. ``candidates`` are in the order of the rows."""
 
     codes: Ints
     statuses: Sequence[Status]
@@ -61,9 +61,10 @@ def dry_run(
     excluded = state.find(EXCLUDED_NODES)
     if excluded is not None:
         rows = rows[~excluded[rows]]
-    for start in range(0, len(rows), enough):
-        part = rows[start : start + enough]
-        codes, statuses, candidates = select_victims(handle, state, pod, part, pdbs)
+    size = 2 * enough
+    while len(rows):
+        codes, statuses, candidates = select_victims(handle, state, pod, rows[:size], pdbs, enough=enough)
+        part, rows, size = rows[: len(codes)], rows[len(codes) :], 2 * size
         violations = candidates.pdb_violations()
         cleans = clean + np.cumsum(violations == 0)
         totals = total + np.arange(1, len(violations) + 1)
@@ -87,15 +88,23 @@ def dry_run(
 
 
 def select_victims(
-    handle: Handle, state: CycleState, pod: Pod, rows: Rows, pdbs: Sequence[DisruptionBudget]
+    handle: Handle,
+    state: CycleState,
+    pod: Pod,
+    rows: Rows,
+    pdbs: Sequence[DisruptionBudget],
+    *,
+    enough: int,
 ) -> VictimSelection:
-    """SelectVictimsOnNode for n nodes, with select_victims_by_columns for as many of them as possible."""
+    """SelectVictimsOnNode for nodes in order, with select_victims_by_columns for as many of them as possible,
+    until ``enough`` of those are tried on which the preemptor fits without the pods of lower priority."""
     one_by_one = np.ones(len(rows), dtype=np.bool_)
     if handle.filters_by_columns(state):
         nominated = [state.cluster.rows.get(name, -1) for name in state.nominated]
         one_by_one = np.isin(rows, nominated)
         if not one_by_one.any():
-            return select_victims_by_columns(handle, state, pod, rows, pdbs)
+            return select_victims_by_columns(handle, state, pod, rows, pdbs, enough=enough)
+    rows, one_by_one = rows[:enough], one_by_one[:enough]
     codes = np.zeros(len(rows), dtype=np.int64)
     statuses: list[Status] = []
     found = []
@@ -108,7 +117,7 @@ def select_victims(
             found.append((int(rows[i]), *result))
     candidates = make_candidates(found)
     if not one_by_one.all():
-        others = select_victims_by_columns(handle, state, pod, rows[~one_by_one], pdbs)
+        others = select_victims_by_columns(handle, state, pod, rows[~one_by_one], pdbs, enough=enough)
         codes[~one_by_one] = np.where(others.codes > 0, others.codes + len(statuses), 0)
         statuses += others.statuses
         candidates = join_candidates([candidates, others.candidates])
@@ -210,14 +219,20 @@ class _Trial:
 
 
 def select_victims_by_columns(
-    handle: Handle, state: CycleState, pod: Pod, rows: Rows, pdbs: Sequence[DisruptionBudget]
+    handle: Handle,
+    state: CycleState,
+    pod: Pod,
+    rows: Rows,
+    pdbs: Sequence[DisruptionBudget],
+    *,
+    enough: int,
 ) -> VictimSelection:
-    """SelectVictimsOnNode for n nodes without nominated pods, with the same steps as
-    :func:`select_victims_on_node`. Entry [i, k] of an array belongs to the k-th most important pod of the
-    i-th node."""
+    """SelectVictimsOnNode for nodes without nominated pods, with the same steps as
+    :func:`select_victims_on_node`, until ``enough`` of those are tried on which the preemptor fits without
+    the pods of lower priority. Entry [i, k] of an array belongs to the k-th pod of the i-th node."""
     index = state.cluster.index(PodColumns)
     slots, there = index.on(rows)
-    slots, potential = _by_importance(index, slots, there & (index.priority[slots] < pod.priority))
+    potential = there & (index.priority[slots] < pod.priority)
     nodes, state = CopiedNodes(state.cluster, rows), state.clone()
     trial = _Trial(handle, state, pod, nodes)
     trial.remove(np.nonzero(potential)[0], slots[potential])
@@ -228,7 +243,10 @@ def select_victims_by_columns(
     codes[tried] = np.where(verdicts.codes > 0, verdicts.codes + 1, 0)
 
     fitting = np.flatnonzero(codes == 0)
-    slots, potential = slots[fitting], potential[fitting]
+    if len(fitting) > enough:
+        fitting = fitting[:enough]
+        codes = codes[: fitting[-1] + 1]
+    slots, potential = _by_importance(index, slots[fitting], potential[fitting])
     violates = _violating(index, slots, potential, pdbs)
     trial = _Trial(handle, state, pod, nodes.copy_nodes(fitting))
     victim = _select_victims(trial, slots, potential, violates)

@@ -154,9 +154,10 @@ def preemptions(draw: st.DrawFn) -> tuple[Cluster, Pod]:
 @given(
     preemptions(),
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from(APPS)), max_size=2),
+    st.integers(1, 8),
 )
 def test_many_nodes_at_once_give_the_victims_that_node_by_node_gives(
-    preemption: tuple[Cluster, Pod], pdbs: list[tuple[int, str]]
+    preemption: tuple[Cluster, Pod], pdbs: list[tuple[int, str]], enough: int
 ) -> None:
     cluster, pod = preemption
     for i, (allowed, app) in enumerate(pdbs):
@@ -166,7 +167,10 @@ def test_many_nodes_at_once_give_the_victims_that_node_by_node_gives(
         return
     assert framework.filters_by_columns(state)
     rows = np.arange(cluster.width)
-    found = select_victims_by_columns(framework, state, pod, rows, list_budgets(cluster))
+    found = select_victims_by_columns(framework, state, pod, rows, list_budgets(cluster), enough=enough)
+    assert len(found.codes) == len(rows) or len(found.candidates.rows) <= enough
+    assert len(found.candidates.rows) == np.count_nonzero(found.codes == 0)
+    rows = rows[: len(found.codes)]
     candidates = dict(zip(found.candidates.rows.tolist(), range(len(rows)), strict=False))
     for row in rows.tolist():
         alone = select_victims_on_node(framework, state, pod, row, list_budgets(cluster))
