@@ -61,7 +61,9 @@ class PluginScores(msgspec.Struct, frozen=True):
         if self.raw is UNSTORED:
             msgspec.structs.force_setattr(self, "raw", SumColumn((self.normalized, 1)))
         if self.weighted is UNSTORED:
-            msgspec.structs.force_setattr(self, "weighted", SumColumn((self.normalized, self.weight)))
+            same = self.weight == 1 and type(self.raw) is SumColumn
+            weighted = self.raw if same else SumColumn((self.normalized, self.weight))
+            msgspec.structs.force_setattr(self, "weighted", weighted)
 
 
 class Shortage(NamedTuple):
@@ -232,7 +234,7 @@ class Decision(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.totals is UNSTORED:
-            totals = SumColumn(*((scores.normalized, scores.weight) for scores in self.scores))
+            totals = SumColumn(*[(scores.normalized, scores.weight) for scores in self.scores])
             msgspec.structs.force_setattr(self, "totals", totals)
         if self.tied is UNSTORED_NAMES:
             msgspec.structs.force_setattr(self, "tied", TiedNames(self.nodes, self.feasible, self.totals))

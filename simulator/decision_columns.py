@@ -188,7 +188,7 @@ class TiedNames(NodeNames):
     __slots__ = ("_feasible", "_nodes", "_totals", "_worked_out")
 
     def __init__(self, nodes: NodeNames, feasible: IntColumn, totals: IntColumn) -> None:
-        super().__init__()
+        self._names, self._stored = [], None
         self._nodes = nodes
         self._feasible = feasible
         self._totals = totals

@@ -248,12 +248,12 @@ class Cluster(OtherObjects):
         return self._amounts_columns.get(key, changed_at, self._row_generation, compute, amounts)
 
     def of_rows(self, key: Hashable, rows: Rows, compute: Callable[[], T]) -> T:
-        """Return what ``compute()`` gives for these rows, cached until a node or a pod on these rows changes.
-        ``key``: see :meth:`node_column`."""
+        """Return what ``compute()`` gives for these rows, at least one, cached until a node or a pod on these
+        rows changes. ``key``: see :meth:`node_column`."""
         of = key, rows.tobytes()
         made_at, kept = self._of_rows.get(of, (-1, None))
         value: T = kept
-        changed_at = max(self._node_generation, int(np.maximum.reduce(self.row_changed_at[rows], initial=0)))
+        changed_at = max(self._node_generation, int(np.maximum.reduce(self.row_changed_at[rows])))
         if made_at < changed_at:
             value = compute()
             if len(self._of_rows) >= MAX_OF_ROWS:

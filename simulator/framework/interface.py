@@ -284,7 +284,7 @@ class ScorePlugin(Plugin):
         none."""
         return ScoreExplanation()
 
-    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
+    def explanation_key(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Return what :meth:`explain` depends on besides the cluster's node objects and the pods on these
         nodes. It is not called again where neither of these changed. The default, None: call it each time."""
         return None

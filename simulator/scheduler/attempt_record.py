@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, Literal
@@ -30,6 +30,8 @@ from simulator.scheduler.shortages import find_shortages
 from simulator.trace import Event, Filtered, Scored
 
 log = logging.getLogger(__name__)
+
+NOT_EXPLAINED = ScoreExplanation()
 
 _explained_decoder = msgspec.json.Decoder(prepared(ScoreExplanation))
 
@@ -150,19 +152,17 @@ def _two_passes(search: Attempt) -> list[TwoPasses]:
 def _scores(search: Attempt, best: Rows, before: Sequence[PluginScores]) -> list[PluginScores]:
     """Return each plugin's scores, with their inputs for the best nodes. before: those of an earlier
     Decision."""
-    plugins = search.framework.plugins
-    batch = NodeBatch(search.cluster, search.feasible[best])
+    if not search.scores:
+        return []
+    explanations = _explanations(search, search.feasible[best])
     made = []
     for column, last in zip_longest(search.scores, before[: len(search.scores)]):
-        plugin = plugins.get(column.plugin)
         if column.all_zero:
             made.append(
                 _zero_scores(column.plugin, column.weight, len(column.raw), int(column.normalized[0]))
             )
             continue
-        explained = ScoreExplanation()
-        if isinstance(plugin, ScorePlugin):
-            explained = _explained(plugin, search, batch)
+        explained = explanations.get(column.plugin, NOT_EXPLAINED)
         normalized = IntColumn.shared(column.normalized, last.normalized if last else None)
         made.append(
             PluginScores(
@@ -187,13 +187,26 @@ def _zero_scores(plugin: str, weight: int, count: int, normalized: int) -> Plugi
     return PluginScores(plugin, weight, IntColumn(constant(count, 0)), IntColumn(constant(count, normalized)))
 
 
-def _explained(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
-    """Return the plugin's explanation of its scores, that of an earlier attempt where nothing that it depends
-    on has changed."""
-    key = plugin.explanation_key(search.pod, search.cluster)
-    if key is None:
-        return _explain(plugin, search, nodes)
-    return search.cluster.of_rows((plugin, key), nodes.rows, lambda: _explain(plugin, search, nodes))
+def _explanations(search: Attempt, rows: Rows) -> Mapping[str, ScoreExplanation]:
+    """Return the explanation of each plugin that gave scores, those of an earlier attempt where nothing that
+    they depend on has changed."""
+    nodes = NodeBatch(search.cluster, rows)
+    kept: dict[ScorePlugin, Hashable] = {}
+    others: list[ScorePlugin] = []
+    for column in search.scores:
+        plugin = None if column.all_zero else search.framework.plugins.get(column.plugin)
+        if isinstance(plugin, ScorePlugin):
+            key = plugin.explanation_key(search.state, search.pod)
+            if key is None:
+                others.append(plugin)
+            else:
+                kept[plugin] = key
+
+    def explain(plugins: Iterable[ScorePlugin]) -> dict[str, ScoreExplanation]:
+        return {plugin.name: _explain(plugin, search, nodes) for plugin in plugins}
+
+    found = search.cluster.of_rows(tuple(kept.items()), rows, lambda: explain(kept)) if kept else {}
+    return {**found, **explain(others)} if others else found
 
 
 def _explain(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExplanation:
@@ -205,7 +218,7 @@ def _explain(plugin: ScorePlugin, search: Attempt, nodes: NodeBatch) -> ScoreExp
         return _explained_decoder.decode(plain_encoder.encode(found)) if any(found) else found
     except Exception as fault:  # any error: explanations are for display only
         log.warning("plugin %s cannot explain its scores of %s", plugin.name, search.pod.key, exc_info=fault)
-        return ScoreExplanation()
+        return NOT_EXPLAINED
 
 
 def _best(totals: Ints, top: Rows) -> Rows:

@@ -25,6 +25,8 @@ of thousands."""
 
 def find_shortages(search: Attempt, verdicts: NDArray[Any], failures: Sequence[Failure]) -> list[Shortages]:
     """Return the shortages by resource. verdicts, failures: those of the Decision."""
+    if not failures:
+        return []
     lacking = {code: [*_resources(failure)] for code, failure in enumerate(failures, start=1)}
     codes = [code for code, resources in lacking.items() if resources]
     if not codes:

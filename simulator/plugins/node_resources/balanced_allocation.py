@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from simulator.cluster.cluster import Cluster
 from simulator.cluster.columns import Ints
 from simulator.config.args import Args, Cause
 from simulator.framework.cycle_state import CycleState
@@ -19,8 +18,9 @@ from simulator.framework.score_explanation import ScoreExplanation
 from simulator.framework.signers import Fragments, sign_resources
 from simulator.framework.status import SKIP, Status
 from simulator.objects.pod import Pod
-from simulator.plugins.dynamic_resources.device_totals import DeviceTotals, device_totals
+from simulator.plugins.dynamic_resources.device_totals import device_totals
 from simulator.plugins.node_resources.resource_allocation import (
+    PreScoreState,
     ResourceSpec,
     balanced_allocation,
     cpu_and_memory,
@@ -28,6 +28,7 @@ from simulator.plugins.node_resources.resource_allocation import (
     score_inputs,
 )
 
+PRE_SCORE_STATE = "PreScoreNodeResourcesBalancedAllocation"
 GAIN_SCORES: Final = np.array([50 + int((50 + gain) / 2) for gain in (*range(101), *range(-100, 0))])
 """The score of each gain, the balance with the pod less that without it: ``GAIN_SCORES[gain]`` (an index
 below 0 counts from the end). The quotient is truncated toward 0, as Go's."""
@@ -70,11 +71,15 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
         return sign_resources(pod, self.handle.features)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
-        return None if any(self._requests(pod)) else SKIP
+        found = self._pre_score_state(state, pod)
+        if not any(found.requests):
+            return SKIP
+        state.write(PRE_SCORE_STATE, found)
+        return None
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        cluster, requests = nodes.cluster, self._requests(pod)
-        devices = self._devices(cluster)
+        cluster = nodes.cluster
+        requests, devices = self._pre_score_state(state, pod)
         by_gain = self.handle.features.version.balanced_allocation_by_gain
 
         def score(batch: NodeBatch) -> Ints:
@@ -93,18 +98,22 @@ class NodeResourcesBalancedAllocation(SignPlugin, PreScorePlugin, ScorePlugin):
         )
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
-        devices, requests = self._devices(nodes.cluster), self._requests(pod)
+        requests, devices = self._pre_score_state(state, pod)
         inputs = score_inputs(nodes, self.args.resources, requests, non_zero=False, devices=devices)
         if self.handle.features.version.balanced_allocation_by_gain:
             request = {spec.name: n for spec, n in zip(self.args.resources, requests, strict=True)}
             inputs = [replace(each, request=request[each.resource]) for each in inputs]
         return ScoreExplanation(inputs)
 
-    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
-        return self._requests(pod) if self._devices(cluster) is None else None
+    def explanation_key(self, state: CycleState, pod: Pod) -> Hashable | None:
+        requests, devices = self._pre_score_state(state, pod)
+        return requests if devices is None else None
 
-    def _devices(self, cluster: Cluster) -> DeviceTotals | None:
-        return device_totals(cluster, self.handle.features, self._names)
-
-    def _requests(self, pod: Pod) -> tuple[int, ...]:
-        return tuple(pod.requests.get(spec.name, 0) for spec in self.args.resources)
+    def _pre_score_state(self, state: CycleState, pod: Pod) -> PreScoreState:
+        """Return what PreScore wrote; where it is not enabled, what it would write (getPreScoreState)."""
+        found: PreScoreState | None = state.find(PRE_SCORE_STATE)
+        if found is None:
+            requests = tuple([pod.requests.get(name, 0) for name in self._names])
+            devices = device_totals(state.cluster, self.handle.features, self._names)
+            found = PreScoreState(requests, devices)
+        return found

@@ -47,6 +47,7 @@ from simulator.plugins.dynamic_resources.extended_resources import GATE as EXTEN
 from simulator.plugins.node_resources.resource_allocation import (
     MAX_CUSTOM_PRIORITY_SCORE,
     Allocation,
+    PreScoreState,
     ResourceSpec,
     Scorer,
     UtilizationShapePoint,
@@ -61,6 +62,7 @@ from simulator.plugins.node_resources.resource_allocation import (
 )
 
 STATE = "PreFilterNodeResourcesFit"
+PRE_SCORE_STATE = "PreScoreNodeResourcesFit"
 TOO_MANY_PODS = "Too many pods"
 INSUFFICIENT = "Insufficient "
 """The beginning of the reason of a node that has too little of the resource named after it."""
@@ -185,11 +187,11 @@ class NodeResourcesFit(
         return name in self.ignored or name.split("/", maxsplit=1)[0] in self.ignored_groups
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Status | None:
+        state.write(PRE_SCORE_STATE, self._pre_score_state(state, pod))
         return None
 
     def score(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> Ints:
-        requests = tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
-        devices = self._devices(nodes.cluster)
+        requests, devices = self._pre_score_state(state, pod)
         if devices is not None:  # these change without the node
             return self._score(nodes, requests, devices)
         cluster = nodes.cluster
@@ -203,20 +205,25 @@ class NodeResourcesFit(
 
     def explain(self, state: CycleState, pod: Pod, nodes: NodeBatch) -> ScoreExplanation:
         strategy = self.args.scoring_strategy
-        requests = [pod.scored_requests.get(spec.name, 0) for spec in self.resources]
+        requests, devices = self._pre_score_state(state, pod)
         ratio = strategy.requested_to_capacity_ratio
         return ScoreExplanation(
-            score_inputs(
-                nodes, self.resources, requests, non_zero=True, devices=self._devices(nodes.cluster)
-            ),
+            score_inputs(nodes, self.resources, requests, non_zero=True, devices=devices),
             strategy.type,
             tuple((point.utilization, point.score) for point in ratio.shape) if ratio else (),
         )
 
-    def explanation_key(self, pod: Pod, cluster: Cluster) -> Hashable | None:
-        if self._devices(cluster) is not None:  # these change without the node
-            return None
-        return tuple(pod.scored_requests.get(spec.name, 0) for spec in self.resources)
+    def explanation_key(self, state: CycleState, pod: Pod) -> Hashable | None:
+        requests, devices = self._pre_score_state(state, pod)
+        return requests if devices is None else None
+
+    def _pre_score_state(self, state: CycleState, pod: Pod) -> PreScoreState:
+        """Return what PreScore wrote; where it is not enabled, what it would write (getPreScoreState)."""
+        found: PreScoreState | None = state.find(PRE_SCORE_STATE)
+        if found is None:
+            requests = tuple([pod.scored_requests.get(name, 0) for name in self._names])
+            found = PreScoreState(requests, self._devices(state.cluster))
+        return found
 
     def _devices(self, cluster: Cluster) -> DeviceTotals | None:
         return device_totals(cluster, self.handle.features, self._names)
@@ -282,9 +289,9 @@ def _find_shortages(nodes: NodeBatch, requests: Requests, served: frozenset[str]
         if name in served:
             lacks &= allocatable > 0
             exceeds &= allocatable > 0
-        shortages[bit // BITS][lacks] |= 1 << bit % BITS
+        shortages[bit // BITS] |= np.multiply(lacks, 1 << bit % BITS)
         exceeds_allocatable |= exceeds
-    shortages[-1][exceeds_allocatable] |= 1 << (len(requests) + 1) % BITS
+    shortages[-1] |= np.multiply(exceeds_allocatable, 1 << (len(requests) + 1) % BITS)
     return shortages
 
 

@@ -62,6 +62,16 @@ def validate_shape(path: str, shape: list[UtilizationShapePoint], highest: int) 
             yield f"{path}[{i}].score", f"not in valid range [0, {highest}]"
 
 
+class PreScoreState(NamedTuple):
+    """What PreScore finds for Score (preScoreState)."""
+
+    requests: tuple[int, ...]
+    """The pod's request of each resource that is scored."""
+    devices: DeviceTotals | None
+    """Those of the resources that DeviceClasses serve. They change without the node, so that results which
+    depend on them are not kept."""
+
+
 class Allocation(NamedTuple):
     """One resource on the n nodes of a batch."""
 
