@@ -43,7 +43,3 @@ def are_made(static: Path) -> bool:
     """Whether the made files are those of the sources as they are now."""
     noted = static / MADE / SOURCES_VERSION
     return noted.is_file() and noted.read_text().strip() == sources_version(static)
-
-
-def source_path(static: Path, source: str) -> Path:
-    return (static_directory("django_htmx") if source.startswith("django_htmx/") else static) / source

@@ -54,15 +54,11 @@ def form_of(variable: str, manifest: Manifest) -> str:
     return msgspec.json.encode(reduce(variable, manifest), order="deterministic").decode()
 
 
-def count_steps(at_most: int = STEPS_AT_MOST) -> "_Counter":
-    """Return a function to be called after each step of the Simulation. It raises NotReached after too
-    many."""
-    return _Counter(at_most)
+class StepCounter:
+    """Counts the steps of the Simulation: to be called after each. Raises NotReached after too many."""
 
-
-class _Counter:
-    def __init__(self, at_most: int) -> None:
-        self._left = at_most
+    def __init__(self) -> None:
+        self._left = STEPS_AT_MOST
 
     def __call__(self) -> None:
         self._left -= 1
@@ -74,7 +70,7 @@ class _Counter:
 def beginnings(lesson: Lesson) -> list[Beginning]:
     """Return the beginnings of a lesson's steps, before the first whose solution cannot be played."""
     found: list[Beginning] = []
-    played, count = OfflineSandbox(lesson), count_steps()
+    played, count = OfflineSandbox(lesson), StepCounter()
     forms: dict[tuple[str, str], set[str]] = {}
     configurations: set[str] = set()
     known = _known(lesson, played)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from schedviz.api.branch import BranchedObjects, creations
 from schedviz.cache.caches import default_caches
-from schedviz.lessons.beginnings import count_steps
+from schedviz.lessons.beginnings import StepCounter
 from schedviz.lessons.lesson import Lesson
 from schedviz.lessons.offline import OfflineSandbox
 from schedviz.lessons.situation import Source
@@ -45,7 +45,7 @@ def state_at_step(lesson: Lesson, step: int, created: float, seed: int) -> State
     """Return the state of a lesson's sandbox in which the solutions of the steps before ``step`` (counted
     from 0) were played, by the simulator. created: ``Meta.created``. Raises StatusError, NotReached."""
     text = lesson.text("en")
-    played, count = OfflineSandbox(lesson, created, seed), count_steps()
+    played, count = OfflineSandbox(lesson, created, seed), StepCounter()
     for each in lesson.steps[:step]:
         for action in each.solution:
             played.play(action, count)

@@ -22,20 +22,19 @@ from schedviz.access.sandbox_path import path_below_sandbox
 from schedviz.access.visitor import Visitor, find_visitor
 from schedviz.api.body import refusal
 from schedviz.api.refused import NotPermitted, is_review, refusal_of
-from schedviz.api.views import TROUBLE
 from schedviz.cache import reading_ahead
 from schedviz.rooms import access as room_access
 from schedviz.rooms.room import is_reserved, read_code
 from schedviz.rooms.room_store import NoRoom, Rooms
 from schedviz.routes import Route, is_of_api, route_of
-from schedviz.store import Held, trouble_of
+from schedviz.store import Held
 from schedviz.store.default import default_store
 from schedviz.store.hold import acting_as
 from schedviz.web.mirrored import find_mirror_refusal
 from schedviz.web.predict.hold import find_refusal, refusal_text
 from schedviz.web.predict.viewer import read_holds
 from schedviz.web.trouble import trouble_response
-from simulator.apiserver.status import NotFound, ServiceUnavailable
+from simulator.apiserver.status import NotFound
 
 ADMIN: Final = "admin"
 """The namespace of the URLs of Django's admin."""
@@ -64,12 +63,9 @@ class Access(MiddlewareMixin):
                 return refuse(request, mirrored)
             return None
         except Exception as error:
-            trouble = trouble_of(error)
-            if trouble is None:
-                raise
-            if is_of_api(request):
-                return refusal(ServiceUnavailable(TROUBLE[trouble]))
-            return trouble_response(request, trouble)
+            if response := trouble_response(request, error):
+                return response
+            raise
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Refuse a request that would replace a held sandbox which its path does not name."""

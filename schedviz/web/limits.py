@@ -14,7 +14,6 @@ from django.utils.translation import gettext
 
 from schedviz.access.sandbox_path import sandbox_of_path
 from schedviz.api.body import refusal
-from schedviz.api.views import TROUBLE
 from schedviz.limit_settings import LimitName
 from schedviz.limits.rates import check_codes, count_request, count_wrong_code
 from schedviz.limits.requester import requester_of
@@ -27,7 +26,6 @@ from schedviz.store import trouble_of
 from schedviz.store.default import default_store
 from schedviz.store.exceeded import LimitExceeded
 from schedviz.web.trouble import trouble_response
-from simulator.apiserver.status import ServiceUnavailable
 from simulator.kernel.work import Abandoned, limit_work
 
 DISCONNECTED: Final = 499
@@ -93,12 +91,9 @@ class ActionLimits(MiddlewareMixin):
         except LimitExceeded as exceeded:
             return refuse(request, exceeded)
         except Exception as error:
-            trouble = trouble_of(error)
-            if trouble is None:
-                raise
-            if is_of_api(request):
-                return refusal(ServiceUnavailable(TROUBLE[trouble]))
-            return trouble_response(request, trouble)
+            if response := trouble_response(request, error):
+                return response
+            raise
         return None
 
 

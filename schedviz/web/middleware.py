@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from schedviz.api.body import refusal
 from schedviz.body_limit import TOO_LARGE
 from schedviz.routes import PAGE_BYTES, is_of_api
-from schedviz.store import Gone, Unreadable, trouble_of
+from schedviz.store import Gone, Unreadable
 from schedviz.web.trouble import trouble_response
 from simulator.apiserver.request_errors import TooLarge
 
@@ -42,8 +42,7 @@ class RedisTrouble(MiddlewareMixin):
     reloads itself."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        trouble = trouble_of(exception)
-        return None if trouble is None else trouble_response(request, trouble)
+        return trouble_response(request, exception)
 
 
 class SandboxUnreadable(MiddlewareMixin):

@@ -7,7 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 
-from schedviz.store import Trouble
+from schedviz.api.body import refusal
+from schedviz.api.views import TROUBLE
+from schedviz.routes import is_of_api
+from schedviz.store import Trouble, trouble_of
+from simulator.apiserver.status import ServiceUnavailable
 
 RETRY_SECONDS: Final = 2
 """Time after which the error page of a Redis that does not serve is reloaded."""
@@ -60,7 +64,14 @@ def trouble_text(trouble: Trouble) -> TroubleText:
             )
 
 
-def trouble_response(request: HttpRequest, trouble: Trouble) -> HttpResponse:
+def trouble_response(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """Return the response to a request that failed as Redis does not serve: a page, or a Status of the API.
+    None for another error."""
+    trouble = trouble_of(error)
+    if trouble is None:
+        return None
+    if is_of_api(request):
+        return refusal(ServiceUnavailable(TROUBLE[trouble]))
     words = trouble_text(trouble)
     context = {"trouble": words, "again": request.method in ("GET", "HEAD"), "seconds": RETRY_SECONDS}
     response = render(request, "503.html", context, status=503)

@@ -16,8 +16,8 @@ from simulator.command_line.files import InputError
 from simulator.command_line.output import print_failure, print_json, print_lines, print_progress
 from simulator.command_line.pod_file import AskedPod
 from simulator.command_line.tables import align_columns, join_names
-from simulator.command_line.version_options import add_version_options, features_of
-from simulator.commands.explain import read_situation
+from simulator.command_line.version_options import features_of
+from simulator.commands import explain
 from simulator.framework.extender import Transport
 from simulator.scheduler import extender_http
 from simulator.versions.features import Features
@@ -33,14 +33,7 @@ from simulator.what_if.pod_changes import GATE_SEPARATOR
 from simulator.what_if.search import search
 from simulator.what_if.situation import Situation
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pod", type=Path, help="YAML or JSON with one Pod, or one workload")
-    parser.add_argument("--cluster", type=Path, required=True, help="a dump, JSON or YAML, or a folder")
-    parser.add_argument("--config", type=Path, help="a KubeSchedulerConfiguration, YAML or JSON")
-    add_version_options(parser)
-    extender_http.add_argument(parser)
-    parser.add_argument("-o", "--output", choices=["table", "json"], default="table")
+add_arguments = explain.add_arguments
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +60,7 @@ def what_if(
     transport: Transport | None = None,
 ) -> tuple[AskedPod, WhatIfAnswer]:
     """Search, and return the pod and the answer. Raises InputError."""
-    asked, situation = read_situation(pod_path, cluster_path, config_path, features, transport)
+    asked, situation = explain.read_situation(pod_path, cluster_path, config_path, features, transport)
     return asked, find_changes(situation)
 
 

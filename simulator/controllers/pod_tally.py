@@ -8,7 +8,7 @@ from typing import NamedTuple
 from simulator.api import SECOND, Manifest, Micros
 from simulator.controllers.daemon_placement import target_node_name
 from simulator.controllers.job_tracking import has_tracking_finalizer
-from simulator.controllers.pods import available_at, revision_label
+from simulator.controllers.pods import ready_since, revision_label
 from simulator.objects.label_sets import LabelSet, label_set
 from simulator.objects.labels import Selector
 from simulator.objects.metadata import is_terminating, labels_of
@@ -52,7 +52,7 @@ class PodFacts(NamedTuple):
 
     @classmethod
     def of(cls, manifest: Manifest, number: int) -> "PodFacts":
-        since, labels = available_at(manifest, 0), label_set(labels_of(manifest))
+        since, labels = ready_since(manifest), label_set(labels_of(manifest))
         tracked = has_tracking_finalizer(manifest)
         state = PodState(phase_of(manifest), is_terminating(manifest), since is not None, tracked)
         revision, node = revision_label(manifest), target_node_name(manifest)

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable
 
-from simulator.api import SECOND, Manifest, Micros
+from simulator.api import Manifest, Micros
 from simulator.objects.conditions import condition, holds_since, is_condition_true
 from simulator.objects.container_status import restart_count
 from simulator.objects.metadata import annotations_of, created_at, is_terminating, labels_of, name_of
@@ -37,12 +37,12 @@ def is_ready(pod: Manifest) -> bool:
     return is_condition_true(pod, "Ready")
 
 
-def available_at(pod: Manifest, min_ready_seconds: int) -> Micros | None:
-    """Return the time from which on the pod has been ready for long enough; None = it is not ready."""
+def ready_since(pod: Manifest) -> Micros | None:
+    """Return the time since which the pod is ready; None = it is not."""
     ready = condition(pod, "Ready")
     if ready is None or ready["status"] != "True":
         return None
-    return holds_since(ready, pod) + min_ready_seconds * SECOND
+    return holds_since(ready, pod)
 
 
 def pod_from_template(template: Manifest) -> Manifest:
@@ -83,14 +83,14 @@ def pods_to_delete(pods: list[Manifest], count: int, related: Iterable[Manifest]
 
     def rank(pod: Manifest) -> tuple[object, ...]:
         node = pod["spec"].get("nodeName", "")
-        available = available_at(pod, 0)
+        since = ready_since(pod)
         return (
             bool(node),
             PHASE_ORDER.get(phase_of(pod) or "Pending", 0),
             is_ready(pod),
             _deletion_cost(pod),
             -on_node.get(node, 0),
-            -math.inf if available is None else -available,
+            -math.inf if since is None else -since,
             -restart_count(pod),
             -created_at(pod),
             name_of(pod),

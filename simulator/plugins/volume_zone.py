@@ -168,8 +168,4 @@ def claim_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
 
 def volume_changed(pod: Pod, old: Manifest | None, new: Manifest) -> bool:
     """Queue if the volume was added, or its zone or region labels changed."""
-    return old is None or topologies_of(_labels(old)) != topologies_of(_labels(new))
-
-
-def _labels(volume: Manifest) -> dict[str, str]:
-    return labels_of(volume)
+    return old is None or topologies_of(labels_of(old)) != topologies_of(labels_of(new))

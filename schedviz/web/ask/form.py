@@ -16,7 +16,6 @@ from simulator.questions.several_seeds import SEEDS_AT_MOST
 
 MAX_TEXT: Final = 500_000
 """Maximum number of characters of manifests, as in a comparison."""
-SHAPES_SHOWN: Final = 4
 
 
 class AskableQuestion(NamedTuple):

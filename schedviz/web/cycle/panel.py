@@ -4,6 +4,7 @@ It consists of many small parts, such as one row of the filter matrix or one sco
 equal in the next cycle and are not rendered again."""
 
 from functools import lru_cache
+from operator import is_
 from typing import Any, Final
 
 import msgspec
@@ -67,7 +68,7 @@ class CyclePanel:
         of_group = decision is not None and bool(picture.group_of(decision.pod))
         seq = picture.seq if decision is None or of_group else None
         known = (decision, picture.under_way, picture.preemption, entry, ranks, picture.node_names(), seq)
-        if len(known) == len(self._known) and all(map(_is, known, self._known)):
+        if len(known) == len(self._known) and all(map(is_, known, self._known)):
             return
         self._known = known
         view = cycle.cycle(picture, ranks)
@@ -165,7 +166,3 @@ def fields_of(view: msgspec.Struct, *names: str) -> dict[str, Any]:
 def part_and_element(piece: str) -> tuple[str, str]:
     """Return the name of a piece's part, and the id of its root element."""
     return f"{PANEL}/{piece}", f"cycle-{piece.replace('/', '-')}"
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

@@ -6,8 +6,6 @@ from typing import Any, ClassVar, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -269,11 +267,6 @@ def copies_field() -> forms.IntegerField:
         max_value=COPIES_AT_MOST,
         help_text=format_lazy(_("At most {n}. Either all are created, or none."), **most),
     )
-
-
-def verbatim(name: str) -> SafeString:
-    """Return a label that is a name of Kubernetes, and not translated."""
-    return format_html('<span lang="en">{}</span>', name)
 
 
 def text_field(

@@ -6,7 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field, verbatim
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field
+from schedviz.web.text.links import in_english
 from simulator.api import Manifest
 
 
@@ -21,10 +22,10 @@ class DisruptionBudgetForm(ManifestForm):
         help_text=_("Selects the pods that it protects: key=value, key in (a, b), !key."),
     )
     min_available = text_field(
-        verbatim("minAvailable"), length=40, help_text=_("A number or a percentage: 50%.")
+        in_english("minAvailable"), length=40, help_text=_("A number or a percentage: 50%.")
     )
     max_unavailable = text_field(
-        verbatim("maxUnavailable"), length=40, help_text=_("Set this or minAvailable, not both.")
+        in_english("maxUnavailable"), length=40, help_text=_("Set this or minAvailable, not both.")
     )
     namespace = text_field(_("Namespace"), length=63)
     unhealthy = forms.ChoiceField(

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from schedviz.store.past import Readable
 from schedviz.web.forms import notation
-from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field, verbatim
+from schedviz.web.forms.base import FieldPlace, ManifestForm, text_field
 from schedviz.web.forms.plugins import PluginArgument, PluginSwitch, Weight, defaults_of
 from schedviz.web.manifests.paths import Path, get, mapping
+from schedviz.web.text.links import in_english
 from simulator.api import Manifest
 from simulator.config.configuration import (
     ADAPTIVE_PERCENT,
@@ -87,7 +88,7 @@ class SchedulerForm(ManifestForm):
             ("percentageOfNodesToScore",),
             (gettext("all nodes (default)"), PERCENTAGES),
         )
-        self.fields["percentage"].help_text = verbatim("percentageOfNodesToScore")
+        self.fields["percentage"].help_text = in_english("percentageOfNodesToScore")
         common = (
             self.number("initial-backoff", "podInitialBackoffSeconds", ("podInitialBackoffSeconds",)),
             self.number("max-backoff", "podMaxBackoffSeconds", ("podMaxBackoffSeconds",)),
@@ -113,7 +114,7 @@ class SchedulerForm(ManifestForm):
         order = [*defaults, *sorted(plugins.keys() - defaults.keys())]
 
         first = (
-            self.text(name("name"), verbatim("schedulerName"), FieldPlace(*path, "schedulerName")),
+            self.text(name("name"), in_english("schedulerName"), FieldPlace(*path, "schedulerName")),
             self.choice(name("strategy"), _("Scoring strategy of NodeResourcesFit"), fit("type"), STRATEGIES),
             self.text(
                 name("resources"),
@@ -130,39 +131,40 @@ class SchedulerForm(ManifestForm):
         )
         scoring = [each for each in order if issubclass(plugins[each], EXTENSION_POINTS["score"])]
         weights = tuple(
-            self.integer(name(each), verbatim(each), Weight(path, manifest, defaults, each))
+            self.integer(name(each), in_english(each), Weight(path, manifest, defaults, each))
             for each in scoring
         )
         switches = tuple(
-            self.box(name(f"on-{each}"), verbatim(each), PluginSwitch(path, defaults, each)) for each in order
+            self.box(name(f"on-{each}"), in_english(each), PluginSwitch(path, defaults, each))
+            for each in order
         )
         arguments = (
             self.percentage(
                 manifest,
                 name("percentage"),
-                verbatim("percentageOfNodesToScore"),
+                in_english("percentageOfNodesToScore"),
                 (*path, "percentageOfNodesToScore"),
                 (gettext("as for all profiles"), (ALL_NODES_PERCENT, *PERCENTAGES)),
             ),
             self.integer(
                 name("hard"),
-                verbatim("InterPodAffinity: hardPodAffinityWeight"),
+                in_english("InterPodAffinity: hardPodAffinityWeight"),
                 argument("InterPodAffinity", "hardPodAffinityWeight", notes=notation.NUMBER),
             ),
             self.choice(
                 name("spread"),
-                verbatim("PodTopologySpread: defaultingType"),
+                in_english("PodTopologySpread: defaultingType"),
                 argument("PodTopologySpread", "defaultingType"),
                 ("System", "List"),
             ),
             self.integer(
                 name("candidates"),
-                verbatim("DefaultPreemption: minCandidateNodesPercentage"),
+                in_english("DefaultPreemption: minCandidateNodesPercentage"),
                 argument("DefaultPreemption", "minCandidateNodesPercentage", notes=notation.NUMBER),
             ),
             self.integer(
                 name("absolute"),
-                verbatim("DefaultPreemption: minCandidateNodesAbsolute"),
+                in_english("DefaultPreemption: minCandidateNodesAbsolute"),
                 argument("DefaultPreemption", "minCandidateNodesAbsolute", notes=notation.NUMBER),
             ),
         )
@@ -178,7 +180,7 @@ class SchedulerForm(ManifestForm):
     # Each method adds one field and returns its name.
 
     def number(self, name: str, label: str, path: Path) -> str:
-        return self.integer(name, verbatim(label), FieldPlace(*path, notation=notation.NUMBER))
+        return self.integer(name, in_english(label), FieldPlace(*path, notation=notation.NUMBER))
 
     def integer(self, name: str, label: Any, place: FieldPlace) -> str:
         return self.put(name, place, forms.IntegerField(label=label, required=False))

@@ -16,7 +16,13 @@ from simulator.plugins.dynamic_resources.counters import available_counters
 from simulator.plugins.dynamic_resources.device import Device
 from simulator.plugins.dynamic_resources.device_selectors import AllocationError
 from simulator.plugins.dynamic_resources.node_selection import NodeSelection
-from simulator.plugins.dynamic_resources.pool import Pool, ServingSlice, gather_pools, serve
+from simulator.plugins.dynamic_resources.pool import (
+    Pool,
+    ServingSlice,
+    gather_pools,
+    has_binding_conditions,
+    serve,
+)
 from simulator.plugins.dynamic_resources.resource_claim import DeviceID
 from simulator.plugins.dynamic_resources.resource_slice import ResourceSlice, parse_slice
 from simulator.plugins.dynamic_resources.verdict_cache import VerdictCache
@@ -291,7 +297,7 @@ def _no_node(nodes: NodeSelection) -> bool:
 
 
 def _place_in_order(pool: Pool) -> tuple[bool, PoolKey]:
-    return any(each.device.binding_conditions for each in pool.devices), pool.key
+    return has_binding_conditions(pool), pool.key
 
 
 def _in_use(pool: Pool, allocated: AllocatedState) -> Iterator[object]:

@@ -107,7 +107,7 @@ def gather_pools(
     pools = [pool for pool in found if pool is not None]
     if rules.version.devices_are_sorted:
         pools.sort(key=lambda pool: pool.key)
-    return tuple(sorted(pools, key=_has_binding_conditions))
+    return tuple(sorted(pools, key=has_binding_conditions))
 
 
 def _pool(
@@ -187,5 +187,5 @@ def _missing_counter(sets: Mapping[str, Amounts], devices: Sequence[PoolDevice])
     return ""
 
 
-def _has_binding_conditions(pool: Pool) -> bool:
+def has_binding_conditions(pool: Pool) -> bool:
     return any(each.device.binding_conditions for each in pool.devices)

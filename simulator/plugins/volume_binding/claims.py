@@ -13,7 +13,7 @@ from simulator.cluster.volume_objects import find_claim
 from simulator.framework.status import PluginError
 from simulator.objects import quantity
 from simulator.objects.labels import label_selector
-from simulator.objects.metadata import annotations_of, labels_of
+from simulator.objects.metadata import annotations_of, labels_of, name_of
 from simulator.objects.node_selector import NodeSelector
 from simulator.objects.pod import Pod
 from simulator.objects.status import phase_of
@@ -96,14 +96,14 @@ def _delayed(cluster: Cluster, claim: Manifest) -> DelayedClaim:
         return DelayedClaim(claim, selected, ())
     found = sorted(
         matching_volumes(cluster.objects(PVS).values(), claim),
-        key=lambda v: (not is_volume_bound_to_claim(v, claim), volume_capacity(v), _name(v)),
+        key=lambda v: (not is_volume_bound_to_claim(v, claim), volume_capacity(v), name_of(v)),
     )
     return DelayedClaim(
         claim,
         None,
         [
             CandidateVolume(
-                _name(v),
+                name_of(v),
                 volume_node_affinity(v),
                 is_volume_bound_to_claim(v, claim),
                 quantity.value(volume_capacity(v)),
@@ -111,11 +111,6 @@ def _delayed(cluster: Cluster, claim: Manifest) -> DelayedClaim:
             for v in found
         ],
     )
-
-
-def _name(volume: Manifest) -> str:
-    name: str = volume["metadata"]["name"]
-    return name
 
 
 def matching_volumes(volumes: Iterable[Manifest], claim: Manifest) -> Iterator[Manifest]:

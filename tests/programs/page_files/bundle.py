@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from schedviz.page_files import MADE, SOURCES, SOURCES_VERSION, source_path, sources_version
+from schedviz.page_files import MADE, SOURCES, SOURCES_VERSION, sources_version
+from schedviz.static_version import static_directory
 from tests.node_packages import BUNDLER, NODE
 
 STATIC: Final = Path(__file__).resolve().parents[3] / "static"
@@ -26,10 +27,12 @@ def stale_files() -> list[str]:
     return stale
 
 
+def _path(source: str) -> Path:
+    return (static_directory("django_htmx") if source.startswith("django_htmx/") else STATIC) / source
+
+
 def _run_bundler(**options: Any) -> str:
-    files = {
-        name: [str(source_path(STATIC, source)) for source in sources] for name, sources in SOURCES.items()
-    }
+    files = {name: [str(_path(source)) for source in sources] for name, sources in SOURCES.items()}
     asked = json.dumps({"directory": str(STATIC / MADE), "files": files, **options})
     command = [NODE, BUNDLER.program("bundle.mjs")]
     return subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, check=True).stdout
