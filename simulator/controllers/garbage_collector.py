@@ -32,8 +32,9 @@ class GarbageCollector(Controller):
         if new is None:
             for dependent in self._ownership.dependents(uid_of(old)) if old is not None else ():
                 self._queue.add(dependent)
-        elif old is None and owner_references(new):
-            # Its owner may have been deleted before this controller started, or a moment ago.
+        elif old is None and any(self._ownership.find(uid) is None for uid in owner_uids(new)):
+            # The owner may have been deleted before this controller started, or a moment ago. An object whose
+            # owners are known is not looked at (addDependentToOwners, graph_builder.go).
             self._queue.add(item)
         elif is_waiting_for(new, DELETE_DEPENDENTS) or is_waiting_for(new, ORPHAN_DEPENDENTS):
             self._queue.add(item)
