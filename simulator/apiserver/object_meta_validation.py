@@ -49,6 +49,8 @@ _DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def validate_annotations(given: dict[str, str], path: str) -> Iterator[Cause]:
+    if not given:
+        return
     for key in given:
         yield from check_name(names.annotation_key, key, path)
     if sum(len(key.encode()) + len(text.encode()) for key, text in given.items()) > MAX_ANNOTATIONS_BYTES:

@@ -11,8 +11,8 @@ from typing import Final
 from simulator.api import Manifest, Micros
 from simulator.apiserver import decoding
 from simulator.apiserver.admission_plugins.order import READ_OF_PODS, complete_pod
-from simulator.apiserver.defaults import set_defaults
-from simulator.apiserver.kinds.pods.preparation import set_derived_fields
+from simulator.apiserver.defaults import set_defaults, set_status_defaults
+from simulator.apiserver.kinds.pods.preparation import drop_disabled_of_status, set_derived_fields
 from simulator.apiserver.overlay import Overlay, Reader
 from simulator.apiserver.resource import Resource
 from simulator.apiserver.resources import NODES, PODS
@@ -29,30 +29,42 @@ _UIDS: Final = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 
 def restored(
-    resource: Resource, found: Manifest, now: Micros, spec: Manifest | None = None
+    resource: Resource,
+    found: Manifest,
+    now: Micros,
+    own_metadata: Manifest | None = None,
+    *,
+    known_spec: bool = False,
 ) -> tuple[Manifest, list[Cause]]:
     """Return an object of another API server as it is stored here, and its faults. ``found`` fits its type,
     and is changed. A node is completed as its kubelet does; a pod is to be completed when all that is read
-    for it is known (:func:`complete_restored_pod`). ``spec``: that of a pod, as it is stored, which is known
-    to have no fault with the annotations that the pod has."""
-    if spec is not None:
-        found["spec"] = spec
-    set_defaults(resource, found)
+    for it is known (:func:`complete_restored_pod`). ``known_spec``: that of the pod is as it is stored, and
+    known to have no fault with the annotations that the pod has. ``own_metadata``: the rest of its metadata
+    is known to have no fault; None = nothing is known."""
+    if known_spec:
+        drop_disabled_of_status(found)
+        set_status_defaults(resource.id, found)
+    else:
+        set_defaults(resource, found)
     metadata = found["metadata"]
     if resource.namespaced:
         metadata.setdefault("namespace", "default")
     else:
         metadata.pop("namespace", None)
-    metadata.setdefault("creationTimestamp", timestamp(now))
-    key = resource.key(metadata.get("namespace", ""), metadata["name"])
-    metadata.setdefault("uid", str(uuid.uuid5(_UIDS, f"{resource.id}/{key}")))
+    if "creationTimestamp" not in metadata:
+        metadata["creationTimestamp"] = timestamp(now)
+    if "uid" not in metadata:
+        key = resource.key(metadata.get("namespace", ""), metadata["name"])
+        metadata["uid"] = str(uuid.uuid5(_UIDS, f"{resource.id}/{key}"))
     if resource == NODES:
         found = joined_node(found, timestamp(now), served_features())
     elif resource == PODS:
         status = found.setdefault("status", {})
         status.setdefault("phase", "Pending")
         status["qosClass"] = qos_class(found)
-    return found, validate(resource, found) if spec is None else validate_metadata(resource, metadata)
+    if known_spec:
+        return found, validate_metadata(resource, metadata if own_metadata is None else own_metadata)
+    return found, validate(resource, found)
 
 
 def complete_restored_pod(pod: Manifest, reader: Reader | Overlay) -> None:

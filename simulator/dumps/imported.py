@@ -26,7 +26,7 @@ from simulator.dumps.dump import Dump
 from simulator.dumps.dump_files import DumpError
 from simulator.dumps.fitting import ReportField, Unfit, fit_to_type
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES, KindOutcome, kind_outcome
-from simulator.dumps.known_specs import KnownSpecs
+from simulator.dumps.known_pods import KnownPods, own_metadata, with_own_metadata
 from simulator.dumps.kubelet_versions import READ_FEATURES, gates_of, kubelet_version
 from simulator.dumps.missing_revisions import CONTROLLER_REVISIONS, OWNERS, fitted_data, missing_revisions
 from simulator.dumps.recognition import GET_COMMAND
@@ -109,7 +109,7 @@ class Import:
         self._dropped: Counter[str] = Counter()
         self._uids: set[str] = set()
         self._namespaces: set[str] = set()
-        self._specs = KnownSpecs()
+        self._known_pods = KnownPods()
         self.report = ImportReport()
 
     def take(self, manifest: Manifest) -> None:
@@ -230,14 +230,22 @@ class Import:
     def _restore_pod(
         self, redacted: Manifest, given: Manifest, note: ReportField
     ) -> tuple[Manifest, list[Cause]]:
-        known = self._specs.find(redacted)
-        if known is not None:
-            rest = {field: value for field, value in redacted.items() if field != "spec"}
-            return restored(PODS, fit_to_type(PODS, rest, note, given), self._now, known)
+        known = self._known_pods.find(redacted)
+        parts = {**redacted}
+        if known.spec is not None:
+            del parts["spec"]
+        if known.metadata is not None:
+            parts["metadata"] = own_metadata(redacted)
         left: list[str] = []
-        found, causes = restored(PODS, fit_to_type(PODS, redacted, left.append, given), self._now)
-        if not left and not causes:
-            self._specs.keep(redacted, found["spec"])
+        fitted = fit_to_type(PODS, parts, left.append, given)
+        if known.spec is not None:
+            fitted["spec"] = known.spec
+        own = fitted["metadata"]
+        if known.metadata is not None:
+            fitted["metadata"] = with_own_metadata(known.metadata, own)
+        found, causes = restored(PODS, fitted, self._now, own, known_spec=known.spec is not None)
+        if not left and not causes and None in known:
+            self._known_pods.keep(redacted, found)
         for path in left:
             note(path)
         return found, causes

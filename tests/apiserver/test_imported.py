@@ -311,11 +311,19 @@ def pods_alike() -> list[Manifest]:
         (("spec",), "none"),
         (("metadata", "labels"), {"wrong label": "x"}),
         (("metadata", "annotations"), {"container.apparmor.security.beta.kubernetes.io/c": "wrong"}),
+        (("metadata", "name"), "P 1"),
+        (("metadata", "uid"), "of-its-own"),
+        (("metadata", "uid"), None),
+        (("metadata", "uid"), 5),
+        (("metadata", "creationTimestamp"), "yesterday"),
+        (("metadata", "deletionTimestamp"), "2026-01-01T00:00:00Z"),
+        (("metadata", "namespace"), "Wrong"),
+        (("metadata", "ownerReferences"), [{"kind": "ReplicaSet", "name": "r"}]),
         (("status",), {"phase": "Running", "conditions": [{"type": "Ready"}]}),
         (("status",), {"phase": 1}),
     ]
     changed = [
-        with_value(with_value(plain, path, value), ("metadata", "name"), f"p{i}")
+        with_value(with_value(plain, ("metadata", "name"), f"p{i}"), path, value)
         for i, (path, value) in enumerate(changes, 1)
     ]
     return [plain, *changed]

@@ -27,7 +27,7 @@ _drop_by_gate: Final = dropping(
     HostnameOverride=["hostnameOverride"],
     PodCertificateRequest=["volumes[].projected.sources[].podCertificate"],
 )
-_drop_of_status: Final = dropping(
+drop_disabled_of_status: Final = dropping(
     DRANodeAllocatableResources=["status.nodeAllocatableResourceClaimStatuses"],
     ImageVolumeWithDigest=[
         f"status.{statuses}[].volumeMounts[].volumeStatus"
@@ -54,7 +54,7 @@ def drop_disabled_pod_fields(spec: Manifest, old: Manifest | None = None) -> Non
 def drop_disabled_of_pod(pod: Manifest, old: Manifest | None = None) -> None:
     """Remove the fields from a pod, in place. ``old``: the stored pod, which is updated."""
     drop_disabled_pod_fields(pod.get("spec") or {}, (old or {}).get("spec"))
-    _drop_of_status(pod, old)
+    drop_disabled_of_status(pod, old)
 
 
 def _of_container(container: Manifest, *, may_restart: bool) -> None:
