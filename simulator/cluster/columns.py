@@ -19,6 +19,7 @@ Bools = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 Column = NDArray[Any]
 
+_HALF = 1 << 63
 INTEGERS = (np.int8, np.int16, np.int32, np.int64)
 
 MAX_CACHED_COLUMNS = 512
@@ -37,11 +38,14 @@ def grow_column(column: Column, capacity: int, fill: int = 0) -> Column:
     return wider
 
 
-def add_wrapping(column: Ints, index: int, amount: int) -> None:
-    """Add ``amount`` to one entry. On int64 overflow the sum wraps around, as in Go.
+def wrapped(total: int) -> int:
+    """Return a sum as int64 has it: on overflow it wraps around, as in Go."""
+    return total if -_HALF <= total < _HALF else (total + _HALF) % (2 * _HALF) - _HALF
 
-    A slice is changed and not the entry, because NumPy warns of overflow in scalars but not in arrays."""
-    column[index : index + 1] += amount
+
+def add_wrapping(column: Ints, index: int, amount: int) -> None:
+    """Add ``amount`` to one entry, which wraps around on overflow."""
+    column[index] = wrapped(column.item(index) + amount)
 
 
 def narrowed(column: Ints) -> NDArray[Any]:

@@ -9,10 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from simulator.cluster.columns import MAX_CACHED_COLUMNS, Ints, grow_column
-
-_RANGE = 1 << 64
-_HALF = 1 << 63
+from simulator.cluster.columns import MAX_CACHED_COLUMNS, Ints, grow_column, wrapped
 
 
 class ResourceAmounts:
@@ -38,10 +35,7 @@ class ResourceAmounts:
             of_resource = self._amounts.get(resource)
             if of_resource is None:
                 of_resource = self._amounts[resource] = {}
-            total = of_resource.get(row, 0) + sign * amount
-            if not -_HALF <= total < _HALF:
-                total = (total + _HALF) % _RANGE - _HALF
-            of_resource[row] = total
+            total = of_resource[row] = wrapped(of_resource.get(row, 0) + sign * amount)
             if not total:
                 del of_resource[row]
                 if not of_resource:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.cluster.cluster import Cluster
-from simulator.cluster.columns import Bools, Ints, Rows, add_wrapping
+from simulator.cluster.columns import Bools, Ints, Rows, add_wrapping, wrapped
 from simulator.cluster.pod_columns import PodColumns
 from simulator.objects.node import Node
 from simulator.objects.pod import Pod
@@ -118,7 +118,7 @@ class CopiedNodes(NodeBatch):
             of_pods = self.cluster.index(PodColumns).requests.column(resource)
             amounts -= np.where(removed, of_pods[slots], 0).sum(axis=1)
         for i, pods in self._pods.items():
-            amounts[i] = _wrapping_sum(pod.requests.get(resource, 0) for pod in pods.values())
+            amounts[i] = wrapped(sum(pod.requests.get(resource, 0) for pod in pods.values()))
         return amounts
 
     @property
@@ -173,11 +173,9 @@ class CopiedNodes(NodeBatch):
         for pod in pods:
             del own[pod.key]
         for name, amounts in self._requested.items():
-            total = _wrapping_sum(pod.requests.get(name, 0) for pod in pods)
-            add_wrapping(amounts, i, -total)
+            add_wrapping(amounts, i, -sum(pod.requests.get(name, 0) for pod in pods))
         for resource in range(len(self._non_zero)):
-            total = _wrapping_sum(pod.non_zero[resource] for pod in pods)
-            add_wrapping(self._non_zero[resource], i, -total)
+            add_wrapping(self._non_zero[resource], i, -sum(pod.non_zero[resource] for pod in pods))
         self._pod_count[i] -= len(pods)
 
     def copy_nodes(self, indices: Rows) -> "CopiedNodes":
@@ -218,11 +216,6 @@ class CopiedNodes(NodeBatch):
         for resource, amount in enumerate(pod.non_zero):
             add_wrapping(self._non_zero[resource], i, sign * amount)
         self._pod_count[i] += sign
-
-
-def _wrapping_sum(amounts: Iterable[int]) -> int:
-    """Return the sum; on int64 overflow it wraps around, as with :func:`add_wrapping`."""
-    return int(np.fromiter(amounts, dtype=np.int64).sum())
 
 
 def batch_of(cluster: Cluster, rows: Rows | slice) -> NodeBatch:
