@@ -60,11 +60,20 @@ BINDS: Final = gettext_noop("The model binds it to %(best)s.")
 SAME_WITH_OTHER_NODES: Final = gettext_noop(
     "The model's message is the same if it chooses other nodes with the highest total for pods of the group."
 )
+OTHER_PLACEMENT_FIRST: Final = "another placement is tried first"
+SAME_WITH_OTHER_PLACEMENT: Final = gettext_noop(
+    "The model's message is the same if another placement is tried first."
+)
 FAILED_LATER: Final = gettext_noop("The scheduler had found a node, and failed after that.")
 
 UNKNOWN_PREEMPTOR: Final = gettext_noop("It is not known for which pod.")
 FOR_GROUP: Final = "for the whole pod group"
 EVICTS_FOR_GROUP: Final = gettext_noop("The model evicts it for the whole pod group, too.")
+EQUAL_VICTIMS: Final = "one of several equally important pods"
+ONE_OF_EQUAL_VICTIMS: Final = gettext_noop(
+    "Other pods on %(node)s have the same priority and start time: which of them is evicted depends on the "
+    "order of the scheduler's cache."
+)
 EVICTS_OTHERS_FOR_GROUP: Final = gettext_noop(
     "The model evicts other pods for the whole pod group, and not this one."
 )
@@ -180,6 +189,8 @@ def _of_failure(event: FailureJudged) -> Iterator[Sentence]:
     match event.verdict:
         case "agrees":
             yield SAME_MESSAGE, values
+        case "tie" if event.model == OTHER_PLACEMENT_FIRST:
+            yield SAME_WITH_OTHER_PLACEMENT, values
         case "tie":
             yield SAME_WITH_OTHER_NODES, values
         case "unknown":
@@ -212,6 +223,8 @@ def _of_preemption(event: PreemptionJudged, candidate: str) -> Iterator[Sentence
             yield EVICTS_FOR_GROUP, values
         case "tie" if event.reason == FOR_GROUP:
             yield SAME_WITH_OTHER_NODES, values
+        case "tie" if event.reason == EQUAL_VICTIMS:
+            yield ONE_OF_EQUAL_VICTIMS, values
         case "differs" if event.reason == FOR_GROUP:
             yield EVICTS_OTHERS_FOR_GROUP, values
         case "not this scheduler":

@@ -7,13 +7,14 @@ each time, 1 if not, and 2 if there is no answer.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from simulator.api import SECOND
+from simulator.apiserver.served_features import serving
 from simulator.command_line.files import InputError, faults_of, read_configuration, read_file
 from simulator.command_line.output import print_failure, print_json, print_lines
 from simulator.command_line.version_options import add_version_options, features_of
@@ -48,20 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        watch = RecordedWatch()
-        for path in options.files:
-            data = read_file(path)
-            with faults_of(path):
-                watch.take(data)
         features = features_of(options.kubernetes, options.feature_gates)
-        transport = extender_http.HttpTransport(options.allow_extender_host)
-        with faults_of(options.config or Path("--config")):
-            configuration = read_configuration(options.config)
-            scheduler = JudgedScheduler(features, configuration, transport=transport)
+        with serving(features):
+            watch = _read(options.files)
+            transport = extender_http.HttpTransport(options.allow_extender_host)
+            with faults_of(options.config or Path("--config")):
+                configuration = read_configuration(options.config)
+                scheduler = JudgedScheduler(features, configuration, transport=transport)
+            trace, report = judge(watch, scheduler)
     except InputError as failure:
         print_failure("judge", failure)
         return NO_ANSWER
-    trace, report = judge(watch, scheduler)
     match options.output:
         case "json":
             print_json(msgspec.json.encode(JudgeAnswer(report, trace, watch.left_out)))  # type: ignore[arg-type]
@@ -70,6 +68,16 @@ def run(options: argparse.Namespace) -> int:
         case _:
             print_lines(_report_lines(trace, report, watch.left_out))
     return 1 if any(isinstance(each, AnyVerdict) and each.verdict in BAD for each in trace) else 0
+
+
+def _read(files: Sequence[Path]) -> RecordedWatch:
+    """Return what the files have, of the kinds that are served. Raises InputError."""
+    watch = RecordedWatch()
+    for path in files:
+        data = read_file(path)
+        with faults_of(path):
+            watch.take(data)
+    return watch
 
 
 def judge(watch: RecordedWatch, scheduler: JudgedScheduler) -> tuple[list[Event], Report]:

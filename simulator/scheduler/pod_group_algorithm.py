@@ -87,6 +87,9 @@ class GroupResult:
     placement: Placement | None = None
     equal_placements: Sequence[str] = ()
     """The names of the placements with the highest score, where several were possible."""
+    others: list["GroupResult"] = field(default_factory=list)
+    """The results in the other placements, where it can be scheduled in none. Any of them may be upstream's
+    first one, as its placements are in the order of a map."""
     victims: list[Pod] = field(default_factory=list)
     """Those of the preemption for the group."""
 

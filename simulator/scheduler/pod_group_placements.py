@@ -35,10 +35,11 @@ def try_placements(cycle: GroupCycle, *, dry_run: bool = False) -> Steps[GroupRe
             return _keep(cycle, result, kept=single)
     possible = [result for result in results if result.verdict in ("scheduled", "waiting")]
     if not possible:
-        first = results[0]
-        said = first.status.message if first.status else ""
-        text = f"0/{len(placements)} placements are available, first placement status: {said}"
-        first.status = unschedulable(text)
+        for each in results:
+            said = each.status.message if each.status else ""
+            text = f"0/{len(placements)} placements are available, first placement status: {said}"
+            each.status = unschedulable(text)
+        first, *first.others = results
         return _keep(cycle, first, kept=single)
     best = possible[0] if len(possible) == 1 else _best(cycle, group, possible, report=not dry_run)
     return _keep(cycle, best, kept=single)

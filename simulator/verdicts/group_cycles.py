@@ -16,7 +16,14 @@ from simulator.objects.pod_group import PodGroup
 from simulator.scheduler.pod_group_algorithm import GroupResult, MemberResult
 from simulator.scheduler.pod_group_placements import generate_placements
 from simulator.scheduler.submit_podgroup import refusal_of
-from simulator.verdict_words import FOR_GROUP, NO_PLACEMENT, NO_POD_GROUP, NOT_TRIED, OTHER_PLACEMENT
+from simulator.verdict_words import (
+    FOR_GROUP,
+    NO_PLACEMENT,
+    NO_POD_GROUP,
+    NOT_TRIED,
+    OTHER_PLACEMENT,
+    OTHER_PLACEMENT_FIRST,
+)
 from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import FailureFinding, is_same_message
 from simulator.verdicts.followed_cluster import FollowedCluster
@@ -46,6 +53,9 @@ class GroupCycle(NamedTuple):
 
     messages: dict[str, str]
     """"" = the pod is bound."""
+    others: Sequence[dict[str, str]]
+    """The messages if another placement is tried first: those of the first one are shown where none is
+    possible."""
     nodes: dict[str, str]
     has_ties: bool
     """Whether it could end otherwise, as there were several equal nodes."""
@@ -110,6 +120,8 @@ class GroupCycles:
                 message = cycle.messages.get(key, "")
                 if message and is_same_message(said, message):
                     return FailureFinding("tie" if choice else "agrees")
+                if any(is_same_message(said, each.get(key, "")) for each in cycle.others):
+                    return FailureFinding("tie", OTHER_PLACEMENT_FIRST)
                 first = first or FailureFinding("differs", message, cycle.nodes.get(key, ""))
                 if not cycle.has_ties:
                     break
@@ -242,9 +254,9 @@ class GroupCycles:
         result = self._try(situation, members, choice, group=group, now=now)
         if result is None:
             return None
-        tried = {each.info.pod.key: each for each in result.members}
         found = GroupCycle(
-            {pod.key: _message(result, tried.get(pod.key)) for pod in members},
+            _messages(result, members),
+            [_messages(each, members) for each in result.others],
             {each.info.pod.key: each.node for each in result.members if each.placed},
             len(result.equal_placements) > 1 or any(map(_has_ties, result.members)),
         )
@@ -297,6 +309,11 @@ def _judge_victim(
     if member is None or member.attempt is None:
         return PreemptionFinding("impossible", reason=result.status.message if result.status else "")
     return judge_evicting_attempt(scheduler, member.attempt, node, victim)
+
+
+def _messages(result: GroupResult, members: Sequence[Pod]) -> dict[str, str]:
+    tried = {each.info.pod.key: each for each in result.members}
+    return {pod.key: _message(result, tried.get(pod.key)) for pod in members}
 
 
 def _message(result: GroupResult, member: MemberResult | None) -> str:

@@ -1,21 +1,26 @@
 """The verdict on the eviction of a pod by the scheduler, in one state of the cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from simulator.api import Manifest
+from simulator.cluster.cluster import Cluster
 from simulator.decision import Candidate
 from simulator.framework.runtime import Framework
 from simulator.objects.events import PREEMPTED_BY
+from simulator.objects.pod import Pod
 from simulator.plugins.default_preemption import DefaultPreemption
 from simulator.scheduler.attempt import Attempt
 from simulator.scheduler.attempt_record import message, preemption
 from simulator.trace.verdicts import NODES_AT_MOST, JudgedCandidate, Verdict
-from simulator.verdict_words import UNTRIED
+from simulator.verdict_words import EQUAL_VICTIMS, UNTRIED
 from simulator.verdicts.bindings import run_attempt
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.what_if.situation import Situation
 
+LAST: Final = (1 << 63) - 1
+"""The greatest Pod.lot."""
 LATEST: Final = "~"
 """It is after each time: that of a victim which has not started."""
 
@@ -42,7 +47,28 @@ def judge_preemption(
     framework = situation.framework
     if framework is None:
         return PreemptionFinding("not this scheduler", reason=situation.pod.scheduler_name)
-    return judge_evicting_attempt(scheduler, run_attempt(situation, framework), node, victim)
+    found = judge_evicting_attempt(scheduler, run_attempt(situation, framework), node, victim)
+    known = situation.cluster.pods.get(victim)
+    if found.verdict != "differs" or not found.reason or known is None:
+        return found
+    with _last_of_its_equals(situation.cluster, known):
+        last = judge_evicting_attempt(scheduler, run_attempt(situation, framework), node, victim)
+    return last._replace(verdict="tie", reason=EQUAL_VICTIMS) if last.fits else found
+
+
+@contextmanager
+def _last_of_its_equals(cluster: Cluster, pod: Pod) -> Iterator[None]:
+    """Let a pod be the least important of those with its priority and start time. Upstream's order of them is
+    that of its cache, which nothing shows; see importance_key."""
+    order = cluster.pod_order(pod.node_name)
+    last = pod.assumed(pod.node_name)
+    last.lot = LAST
+    cluster.add_pod(last)
+    try:
+        yield
+    finally:
+        cluster.add_pod(pod)
+        cluster.restore_pod_order(pod.node_name, order)
 
 
 def judge_evicting_attempt(

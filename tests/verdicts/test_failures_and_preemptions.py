@@ -284,6 +284,21 @@ def test_another_node_differs_with_the_rule_and_the_candidates() -> None:
     assert "Candidates: 2 (" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("equal-1", "tie"), ("equal-2", "agrees"), ("earlier", "differs")]
+)
+def test_each_of_several_equally_important_pods_may_be_the_victim(name: str, verdict: str) -> None:
+    """kube-scheduler sorts by priority and start time, in seconds, and then leaves the order of its cache."""
+    late, early = ({"startTime": f"2025-01-01T00:00:0{second}Z"} for second in (9, 3))
+    equal = [low(f"equal-{i}", "1", "n1") | {"status": late} for i in (1, 2)]
+    earlier = low("earlier", "1", "n1") | {"status": early}
+    stream = Stream(node("n1"), earlier, *equal, pod("high", "2", priority=100))
+    evict(stream, name)
+    [found] = preemptions(preempted(stream, name) + stream.wait())
+    assert found.verdict == verdict
+    assert ("have the same priority and start time" in in_english(found)) == (verdict == "tie")
+
+
 def test_a_preemption_that_was_not_needed_is_impossible() -> None:
     stream = a_full_cluster()
     stream.write(node("n3"))

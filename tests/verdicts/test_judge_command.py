@@ -10,6 +10,7 @@ from simulator.__main__ import main
 from simulator.api import SECOND, Manifest, versioned
 from simulator.objects.timestamps import micros
 from simulator.verdicts.recorded_watch import RecordedWatch
+from tests.histories.manifests import manifest
 from tests.verdicts.stream import event, node, pod
 
 TIME = "2025-01-01T00:00:{:02}Z"
@@ -104,6 +105,17 @@ def test_a_file_that_is_no_watch_is_named(tmp_path: Path, capsys: pytest.Capture
         err = capsys.readouterr().err
         assert err.startswith(f"judge: {wrong}: ")
         assert expected in err
+
+
+def test_kinds_that_are_served_by_a_gate_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    watched = tmp_path / "groups.json"
+    group = manifest("scheduling.k8s.io/v1alpha2", "PodGroup", "train", "default", spec={})
+    watched.write_text("\n".join(json.dumps(versioned(each, 1)) for each in (group, node("n1"))))
+    left_out = []
+    for gates in ("", "GenericWorkload=true"):
+        assert main(["judge", str(watched), "-o", "json", f"--feature-gates={gates}"]) == 0
+        left_out.append(json.loads(capsys.readouterr().out)["left_out"])
+    assert left_out == [1, 0]
 
 
 def test_clocks_that_are_ahead_do_not_move_the_time(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -122,6 +123,30 @@ def test_a_binding_in_another_placement_differs() -> None:
         "The model chooses another placement for the pod group, in which the pod gets b1."
     )
     assert second.verdict == "agrees", "it has to follow the first one"
+
+
+def test_a_message_may_be_that_of_any_placement_where_none_is_possible() -> None:
+    """Upstream divides the nodes by a map, and shows the messages of the first placement."""
+
+    def of_the_larger_rack(events: list[WatchEvent]) -> list[WatchEvent]:
+        return [
+            replace(each, object=msgspec.json.decode(msgspec.json.encode(each.object).replace(small, large)))
+            for each in events
+        ]
+
+    small, large = (f"0/{n} nodes are available: {n} Insufficient cpu".encode() for n in (1, 2))
+    nodes = [("a1", "a"), ("b1", "b"), ("b2", "b")]
+    made = [node(name, "1", metadata={"name": name, "labels": {"rack": rack}}) for name, rack in nodes]
+    options = SandboxOptions("racks", made, features=ALL_GROUP_FEATURES, pace=SECOND)
+    source = Source(options, order=of_the_larger_rack)
+    source.run(10)
+    racks = {"topology": [{"key": "rack"}]}
+    pods = [bare_member(f"train-{i}") for i in range(2)]
+    source.sandbox.create([group("train", 2, schedulingConstraints=racks), *pods])
+    source.run(3)
+    said = [each for each in source.verdicts if isinstance(each, FailureJudged)]
+    assert {(each.verdict, each.message.startswith(large.decode())) for each in said} == {("tie", True)}
+    assert in_english(said[0]) == "The model's message is the same if another placement is tried first."
 
 
 def test_the_victims_of_a_whole_group_are_judged_by_its_cycle() -> None:
