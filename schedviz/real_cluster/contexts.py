@@ -40,15 +40,24 @@ def kubeconfig_files(kubeconfig: str = "") -> str:
 
 
 def existing_files(files: str) -> list[Path]:
-    paths = (Path(path).expanduser() for path in files.split(os.pathsep) if path)
-    return [path for path in paths if path.is_file()]
+    return [path for path in _paths(files) if path.is_file()]
+
+
+def no_kubeconfig(files: str) -> ClusterError:
+    """Return the error where none of the files exists."""
+    is_folder = any(path.is_dir() for path in _paths(files))
+    return ClusterError(f"kubeconfig {files}: " + ("a folder, not a file" if is_folder else "no such file"))
+
+
+def _paths(files: str) -> list[Path]:
+    return [Path(path).expanduser() for path in files.split(os.pathsep) if path]
 
 
 def read_contexts(files: str) -> Contexts:
     """Raises ClusterError."""
     found = existing_files(files)
     if not found:
-        raise ClusterError(f"kubeconfig {files}: no such file")
+        raise no_kubeconfig(files)
     names: dict[str, None] = {}
     current = ""
     for path in found:

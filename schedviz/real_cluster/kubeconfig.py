@@ -17,10 +17,12 @@ from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException, load_incluster_config
 from kubernetes.config.incluster_config import SERVICE_HOST_ENV_NAME
 from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
+from urllib3.exceptions import HTTPError
 from yaml import YAMLError
 
-from schedviz.real_cluster.contexts import existing_files, kubeconfig_files, read_contexts
+from schedviz.real_cluster.contexts import existing_files, kubeconfig_files, no_kubeconfig, read_contexts
 from schedviz.real_cluster.errors import ClusterError
+from schedviz.real_cluster.kubeconfig_entries import Entries, check_certificates, find_entries, say_fault
 
 NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 IN_CLUSTER: Final = "in-cluster"
@@ -44,7 +46,7 @@ def connect(kubeconfig: str = "", context: str = "") -> Connection:
     if not found and not kubeconfig and SERVICE_HOST_ENV_NAME in os.environ:
         return _connect_in_cluster()
     if not found:
-        raise ClusterError(f"kubeconfig {files}: no such file")
+        raise no_kubeconfig(files)
     with _faults_of(files):
         merged = KubeConfigMerger(files)
         known, current = read_contexts(files)
@@ -53,22 +55,26 @@ def connect(kubeconfig: str = "", context: str = "") -> Connection:
             raise ConfigException(f"no current context is set; choose one by --context: {_listed(known)}")
         if name not in known:
             raise ConfigException(f'no context "{name}"; there are: {_listed(known)}')
+        entries = find_entries(merged.config, name)
         configuration = Configuration()
-        loader = KubeConfigLoader(
-            merged.config, active_context=name, config_base_path=None, config_persister=merged.save_changes
-        )
-        with _logged_failures() as failures:
+        with _logged_failures() as failures, _faults_of_fields(entries):
+            loader = KubeConfigLoader(
+                merged.config,
+                active_context=name,
+                config_base_path=None,
+                config_persister=merged.save_changes,
+            )
             loader.load_and_set(configuration)
         if failures and not configuration.api_key and not configuration.cert_file:
-            raise ConfigException(_plugin_failure(failures[0]))
+            raise ConfigException(_plugin_failure(say_fault(failures[0], entries)))
         if not loader.__dict__.get("host"):
             raise ConfigException(f'the cluster of the context "{name}" has no server')
         if "://" not in configuration.host:
             raise ConfigException(
                 f'the server of the context "{name}" has neither http:// nor https://: {configuration.host}'
             )
-        namespace = loader.current_context["context"].get("namespace")
-    return Connection(configuration, name, namespace or "default")
+        check_certificates(configuration, entries)
+    return Connection(configuration, name, entries.context.fields.get("namespace") or "default")
 
 
 def _plugin_failure(text: str) -> str:
@@ -100,7 +106,8 @@ def _faults_of(name: str) -> Iterator[None]:
         raise
     except OSError as failure:
         raise ClusterError(
-            f"kubeconfig {name}: {failure.filename or ''} {failure.strerror or failure}"
+            f"kubeconfig {name}: "
+            + ": ".join(filter(None, (failure.filename, failure.strerror or str(failure))))
         ) from None
     except Exception as failure:  # the loader checks little of a file, and each fault raises something else
         text = " ".join(str(failure).split())
@@ -109,6 +116,17 @@ def _faults_of(name: str) -> Iterator[None]:
         elif not isinstance(failure, ConfigException):
             text = "not a kubeconfig"
         raise ClusterError(f"kubeconfig {name}: {text}") from None
+
+
+@contextmanager
+def _faults_of_fields(entries: Entries) -> Iterator[None]:
+    try:
+        yield
+    except ConfigException as failure:
+        raise ConfigException(say_fault(str(failure), entries)) from None
+    except HTTPError as failure:  # of the server that renews tokens
+        cause = getattr(failure, "reason", None) or failure
+        raise ConfigException(f"{entries.user.path}: the token cannot be renewed: {cause}") from None
 
 
 class _Collector(logging.Handler):

@@ -164,7 +164,12 @@ class ClusterReader:
         if not self.server.startswith("https:"):
             return ""
         with TOKENS:  # the connection is that of several readers, and a plugin may renew its token
-            return self._configuration.get_api_key_with_prefix("BearerToken") or ""
+            token = (self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+        if not (token.isascii() and token.isprintable()):
+            raise ClusterError(
+                f'the token of the context "{self.context}" has characters that no header may have'
+            )
+        return token
 
     def _read(self, answer: Any, until: float) -> bytes:
         parts, size = [], 0

@@ -1,20 +1,18 @@
 """What ``kubectl schedviz`` asks a cluster for, and what it says where it gets no answer."""
 
 import inspect
-import logging
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
+import certifi
 import pytest
 import yaml
 
 from schedviz.kubectl_plugin.__main__ import NO_ANSWER
 from schedviz.real_cluster.read_resources import GROUPS, NEEDED, READ
 from schedviz.real_cluster.reader import ClusterReader
-from simulator.api import Manifest
 from simulator.dumps.imported_kinds import IMPORTED_RESOURCES
 from tests.kubectl_plugin.api_server import Answer, ApiServer, refusal, write_kubeconfig
 from tests.kubectl_plugin.conftest import Ask
@@ -25,6 +23,7 @@ from tests.waiting import eventually
 COMMANDS = (["why", "big-1"], ["pending"], ["evictions"])
 GATES = "/api/v1/namespaces/kube-system/pods"
 PODGROUPS = "/apis/scheduling.k8s.io/v1alpha2/podgroups"
+CERTIFICATE = str(Path(certifi.where()))
 EXEC = "client.authentication.k8s.io/v1"
 
 
@@ -153,101 +152,6 @@ def test_a_server_that_is_not_there_or_does_not_speak_tls(
     assert tls.startswith("pending: https://127.0.0.1:")
     assert "what answers does not speak TLS" in tls
     assert tls.count("\n") == 1
-
-
-# Kubeconfigs
-
-
-def changed(file: Path, **fields: Any) -> str:
-    config = yaml.safe_load(write_kubeconfig(file, "https://127.0.0.1:1").read_text())
-    file.write_text(yaml.safe_dump({**config, **fields}))
-    return str(file)
-
-
-@pytest.mark.parametrize(
-    ("fields", "options", "said"),
-    [
-        ({}, ["--context", "staging"], 'no context "staging"; there are: prod'),
-        ({"current-context": ""}, [], "no current context is set; choose one by --context: prod"),
-        ({"contexts": []}, [], 'no context "prod"; there are: none'),
-        ({"contexts": 3}, [], "not a kubeconfig"),
-        ({"clusters": []}, [], "Expected object with name c in"),
-        ({"clusters": [{"name": "c", "cluster": {}}]}, [], 'the cluster of the context "prod" has no server'),
-        (
-            {"users": [{"name": "u", "user": {"exec": {"apiVersion": EXEC, "command": "/bin/false"}}}]},
-            [],
-            "exec: process returned 1",
-        ),
-        (
-            {"users": [{"name": "u", "user": {"exec": {"apiVersion": EXEC, "command": "/not/there"}}}]},
-            [],
-            'the plugin for credentials "/not/there" is not installed, or not in the PATH',
-        ),
-        (
-            {"users": [{"name": "u", "user": {"client-certificate": "gone.crt", "client-key": "gone.key"}}]},
-            [],
-            "File does not exist",
-        ),
-    ],
-)
-def test_a_kubeconfig_that_cannot_be_used_is_named(
-    ask: Ask, tmp_path: Path, fields: Manifest, options: list[str], said: str
-) -> None:
-    file = changed(tmp_path / "config", **fields)
-    status, out, err = ask("pending", "--kubeconfig", file, *options)
-    assert (status, out, err.count("\n")) == (NO_ANSWER, "", 1)
-    assert err.startswith(f"pending: kubeconfig {file}: ")
-    assert said in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("text", ["", "a: [b", "hello", "- 1", "\x00"])
-def test_a_file_that_is_no_kubeconfig(ask: Ask, tmp_path: Path, text: str) -> None:
-    (tmp_path / "config").write_text(text)
-    status, _, err = ask("pending", "--kubeconfig", str(tmp_path / "config"))
-    assert (status, err.count("\n")) == (NO_ANSWER, 1)
-    assert err.startswith(f"pending: kubeconfig {tmp_path / 'config'}: ")
-
-
-def test_without_a_kubeconfig(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask("pending").err == "pending: kubeconfig ~/.kube/config: no such file\n"
-    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
-    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
-    assert ask("pending").err == "pending: kubeconfig in-cluster: Service token file does not exist.\n"
-
-
-def test_several_files_are_merged_and_the_first_current_context_counts(
-    ask: Ask, api_server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = yaml.safe_load(write_kubeconfig(tmp_path / "other", "http://127.0.0.1:1").read_text())
-    other["contexts"][0]["name"] = other["current-context"] = "other"
-    (tmp_path / "other").write_text(yaml.safe_dump(other))
-    files = [write_kubeconfig(tmp_path / "first", api_server.address), tmp_path / "other", tmp_path / "gone"]
-    monkeypatch.setenv("KUBECONFIG", ":".join(map(str, files)))
-    assert "(context prod)" in ask("pending").out
-
-
-def test_a_plugin_gives_the_token_and_nothing_is_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    from schedviz.real_cluster.kubeconfig import connect
-
-    credential = f'{{"apiVersion": "{EXEC}", "kind": "ExecCredential", "status": {{"token": "t0k"}}}}'
-    plugin = {"apiVersion": EXEC, "command": sys.executable, "args": ["-c", f"print('{credential}')"]}
-    users = [{"name": "u", "user": {"exec": {**plugin, "interactiveMode": "Never"}}}]
-    with caplog.at_level(logging.DEBUG):
-        found = connect(changed(tmp_path / "config", users=users))
-    assert found.configuration.get_api_key_with_prefix("BearerToken") == "Bearer t0k"
-    assert "t0k" not in caplog.text
-
-
-def test_credentials_of_an_address_are_sent_and_not_printed(
-    ask: Ask, api_server: ApiServer, tmp_path: Path
-) -> None:
-    address = api_server.address.replace("//", "//me:p%40ss@")
-    out = ask("pending", "--kubeconfig", str(write_kubeconfig(tmp_path / "k", address, token="t0k"))).out
-    assert api_server.headers["Authorization"] == "Basic bWU6cEBzcw=="
-    assert f"Read once from {api_server.address} " in out
 
 
 def test_without_verification_of_certificates_no_thread_prints_a_warning() -> None:

@@ -24,7 +24,10 @@ from tests.access.conftest import new_client
 EKS = "arn:aws:eks:eu-west-1:123:cluster/prod"
 
 VALUES = {
-    **dict.fromkeys(["said", "context", "path", "file", "contexts", "plugin", "status"], "what was said"),
+    **dict.fromkeys(
+        ["said", "context", "path", "file", "contexts", "plugin", "status", "field", "user", "cluster"],
+        "what was said",
+    ),
     "server": "https://10.0.0.1:6443",
     "n": "3",
     "seconds": "0.2",
