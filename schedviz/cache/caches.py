@@ -147,7 +147,7 @@ def features_of(name: str) -> Features:
     """Return the version of a sandbox with its feature gates; where this process has its cache, as they were
     when it was read last. Raises NoSandbox."""
     held = default_caches().held_cache(name)
-    known = held.present() if held and held.state == "current" else default_store().handle(name)
+    known = held if held and held.state == "current" else default_store().handle(name)
     return known.meta().features()
 
 
