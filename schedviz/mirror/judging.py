@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from schedviz.metrics.registry import OTHER
 from schedviz.metrics.server import MIRROR_DECISIONS, MIRROR_EVICTIONS, MIRROR_PENDING
 from schedviz.mirror.writer import Followed
-from schedviz.web.queue.pending import find_cause
+from schedviz.web.queue.pending_cause import find_cause
 from simulator.api import SECOND, Manifest, Micros, WatchEvent
 from simulator.objects.metadata import namespace_of_key
 from simulator.trace import (

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import Final, NamedTuple, Protocol
-from zlib import crc32
 
 import msgspec
 from django.utils.html import format_html
@@ -15,19 +14,16 @@ from django.utils.translation import gettext, ngettext
 from schedviz.web.picture.records import PodRecord
 from schedviz.web.queue.lanes import ORDER, LaneName, arriving, title
 from schedviz.web.queue.order import sort_key
+from schedviz.web.queue.pending_cause import PendingCause, deciding_words, find_cause, rejection_of
 from schedviz.web.reasons import deciding
 from schedviz.web.reasons import messages as reasons
 from schedviz.web.reasons.deciding import Reason, find_rejection
-from schedviz.web.reasons.plugin_reasons import counted_text, find_reason
+from schedviz.web.reasons.plugin_reasons import counted_text
 from schedviz.web.reasons.pod_reasons import time_left
 from schedviz.web.reasons.remedies import remedy
 from schedviz.web.text import format as fmt
-from schedviz.web.text.node_names import node_name
 from simulator.api import SECOND, Micros
-from simulator.plugins.default_preemption import DefaultPreemption
-from simulator.plugins.scheduling_gates import SchedulingGates
 from simulator.trace import QueuePlace
-from simulator.words import PodReasonKind
 
 CAUSES_AT_MOST: Final = 40
 """Maximum number of rows: more than anybody reads. The number of the others and of their pods is shown."""
@@ -35,20 +31,9 @@ PODS_AT_MOST: Final = 25
 """Maximum number of pods that a row lists."""
 PODS_OF_ONE_AT_MOST: Final = 500
 """Maximum number of pods that a row lists on the page of its own."""
-NAMES_AT_MOST: Final = 3
-NOT_SELECTED: Final = "node(s) didn't match Pod's node affinity/selector"
-"""NodeAffinity's reason."""
-
 DAY: Final = 24 * 3600 * SECOND
 TICKS: Final = 7200 * SECOND
 """The age from which it is shown in hours and minutes, or days."""
-
-TURNS: Final[Mapping[LaneName, PodReasonKind]] = {
-    "activeQ": "activeQ",
-    "inFlight": "cycle",
-    "arriving": "arriving",
-}
-"""The lanes in which nothing keeps a pod pending: it is tried, or will be without anybody's act."""
 
 
 class PendingPods(Protocol):
@@ -69,16 +54,6 @@ class PendingPods(Protocol):
     @property
     def past(self) -> bool:
         """Whether the moment is past, so that ages do not go on."""
-
-
-class PendingCause(NamedTuple):
-    """What keeps pods pending. Pods with the same are one row."""
-
-    kind: PodReasonKind
-    what: str = ""
-    """The reason, gates, plugins or scheduler; its meaning depends on the kind."""
-    zones: tuple[str, ...] = ()
-    """The zones in which the reason holds, as the pods ask for nodes there; empty = all."""
 
 
 class PendingPod(msgspec.Struct, frozen=True):
@@ -153,8 +128,8 @@ def present_pending(picture: PendingPods, now: Micros, chosen: str = "") -> Pend
     groups: dict[PendingCause, list[_Member]] = {}
     for member in _members(picture):
         groups.setdefault(find_cause(member.entry, member.lane, member.record), []).append(member)
-    ordered = sorted(groups.items(), key=lambda each: (_is_turn(each[0]), -len(each[1]), each[0]))
-    found = [each for each in ordered if chosen in ("", _id_of(each[0]))]
+    ordered = sorted(groups.items(), key=lambda each: (each[0].is_turn, -len(each[1]), each[0]))
+    found = [each for each in ordered if chosen in ("", each[0].id)]
     at_most = PODS_OF_ONE_AT_MOST if chosen else PODS_AT_MOST
     first = min(_next_ones(picture), key=sort_key, default=None)
     left_out = found[CAUSES_AT_MOST:]
@@ -190,59 +165,6 @@ def _all_outside(picture: PendingPods) -> bool:
     return "outside" in lanes and lanes <= {"outside", "gated"}
 
 
-def find_cause(entry: QueuePlace, lane: LaneName, record: PodRecord | None) -> PendingCause:
-    """Return what keeps a pod pending, from its queue place."""
-    if lane in TURNS:
-        return PendingCause(TURNS[lane])
-    if lane == "outside" and not entry.message and not entry.nominated_node:
-        return PendingCause("outside", entry.scheduler or "")
-    if lane == "waiting":
-        return PendingCause("permit", fmt.listed(entry.plugins)) if entry.plugins else PendingCause("cycle")
-    if lane == "gated":
-        return _cause_of_gate(entry, record)
-    zones = record.zones if record else ()
-    rejection = _rejection(entry.message, zones)
-    # No plugin rejected a pod that fits and whose group does not: its message is known, and no error.
-    if lane == "backoffQ" and not entry.plugins and rejection is None and find_reason(entry.message) is None:
-        return PendingCause("error", entry.message)
-    if entry.nominated_node:
-        return PendingCause("victims", entry.nominated_node)
-    if rejection is None:
-        return PendingCause("unschedulable", entry.message)
-    known = find_reason(rejection.whole)
-    if known:
-        return PendingCause("unschedulable", known[0].pattern.pattern)
-    chosen = rejection.deciding != NOT_SELECTED
-    return PendingCause("unschedulable", rejection.deciding, zones if chosen else ())
-
-
-def _rejection(message: str, zones: Sequence[str]) -> deciding.Rejection | None:
-    """Return the reasons of a message. Where a pod asks for nodes of some zones, that the other nodes are not
-    there decides last."""
-    found = find_rejection(message)
-    if found is None or not zones or found.deciding != NOT_SELECTED:
-        return found
-    first, *others = found.reasons
-    return msgspec.structs.replace(found, reasons=(*others, first))
-
-
-def _cause_of_gate(entry: QueuePlace, record: PodRecord | None) -> PendingCause:
-    if entry.gate == SchedulingGates.name:
-        return PendingCause("gated", fmt.listed(record.gates) if record else "")
-    if entry.gate == DefaultPreemption.name:
-        return PendingCause("victims", entry.nominated_node)
-    return PendingCause("gated-by-plugin", entry.gate)
-
-
-def _is_turn(cause: PendingCause) -> bool:
-    return cause.kind in TURNS.values()
-
-
-def _id_of(cause: PendingCause) -> str:
-    text = " ".join((cause.kind, cause.what, *cause.zones))
-    return f"c{crc32(text.encode()):08x}"
-
-
 def _members(picture: PendingPods) -> Iterable[_Member]:
     for entry in picture.queue_places.values():
         yield _member(entry, picture)
@@ -262,7 +184,7 @@ def _row(
     first = nsmallest(at_most, members, key=lambda each: (ORDER.index(each.lane), sort_key(each.entry)))
     top = first[0].entry
     messages = dict.fromkeys([top.message, *(each.entry.message for each in members)])
-    known = [_rejection(message, cause.zones) for message in messages]
+    known = [rejection_of(message, cause.zones) for message in messages]
     rejections = [each for each in known if each is not None]
     if cause.kind != "unschedulable" or len(rejections) < len(known):
         rejections = []
@@ -271,8 +193,8 @@ def _row(
     since = min(map(_created, members))
     lanes = Counter(each.lane for each in members)
     return CauseView(
-        id=_id_of(cause),
-        deciding=_deciding_words(cause, rejections),
+        id=cause.id,
+        deciding=deciding_words(cause, rejections),
         verbatim=top.message if cause.kind in ("unschedulable", "error") else "",
         nodes=nodes.pop() if len(nodes) == 1 else 0,
         also=fmt.listed(counted_text(each.text, each.nodes) for each in _ordered(shared)),
@@ -280,7 +202,7 @@ def _row(
         count=len(members),
         since=_ticking(since, now),
         age=_age(now - since),
-        lanes="" if _is_turn(cause) else _lanes_in_words(lanes),
+        lanes="" if cause.is_turn else _lanes_in_words(lanes),
         mixed=len(lanes) > 1,
         remedy=remedy(cause.kind, rejections[0].deciding if rejections else cause.what, top.plugins),
         retry=_retry(members, now, ticks=ticks) if cause.kind == "unschedulable" else SafeString(""),
@@ -298,51 +220,6 @@ def _retry(members: Sequence[_Member], now: Micros, *, ticks: bool) -> SafeStrin
     until = min(times)
     left = time_left(until - now)
     return format_html('<span data-until="{}" data-exact>{}</span>' if ticks else "{1}", until, left)
-
-
-def _deciding_words(cause: PendingCause, rejections: Sequence[deciding.Rejection]) -> str:
-    if rejections and rejections[0].whole:
-        return _whole_words([each.whole for each in rejections])
-    if rejections:
-        # The numbers of nodes differ where the cluster has changed between the attempts.
-        counts = {each.reasons[0].nodes for each in rejections}
-        text = counted_text(rejections[0].deciding, max(counts))
-        if cause.zones:
-            values = {"reason": text, "zones": fmt.listed(cause.zones)}
-            text = gettext("%(reason)s in %(zones)s") % values
-        return text if len(counts) == 1 else gettext("at most %(reason)s") % {"reason": text}
-    match cause.kind:
-        case "unschedulable":
-            return reasons.short(cause.what) or gettext("The last attempt failed.")
-        case "error":
-            return gettext("The last attempt ended with an error.")
-        case "victims":
-            return gettext("nominated to %(node)s") % {"node": node_name(cause.what)}
-        case "permit":
-            return gettext("wait on Permit: %(plugins)s") % {"plugins": cause.what}
-        case "gated" if cause.what:
-            return gettext("scheduling gates: %(names)s") % {"names": cause.what}
-        case "gated" | "gated-by-plugin":
-            return gettext("gated by %(plugin)s") % {"plugin": cause.what or SchedulingGates.name}
-        case "outside":
-            return gettext("wait for the scheduler %(name)s") % {"name": cause.what}
-        case "cycle":
-            return gettext("being scheduled")
-        case "arriving":
-            return gettext("not queued yet")
-        case _:
-            return gettext("wait for their turn in activeQ")
-
-
-def _whole_words(texts: Sequence[str]) -> str:
-    """Return a reason that rejects all nodes together, of several pods: the objects that it names differ."""
-    found = [each for each in map(find_reason, texts) if each is not None]
-    if len({each[0] for each in found}) != 1 or len(found) < len(texts):
-        return texts[0]
-    reason, first = found[0]
-    named = {name: [*dict.fromkeys(each[1][name] for each in found)] for name in first}
-    values = {name: fmt.first_pods(each, NAMES_AT_MOST) for name, each in named.items()}
-    return gettext(reason.meaning) % values
 
 
 def _shared(rejections: Sequence[deciding.Rejection]) -> frozenset[Reason]:
