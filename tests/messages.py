@@ -6,6 +6,7 @@ compiled catalogue is behind the code.
 """
 
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ from babel.messages.extract import extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
+
+# The modules of texts read the settings when they are imported.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "schedviz.settings")
 
 from schedviz.web import guides
 from schedviz.web.ideas import texts as ideas
