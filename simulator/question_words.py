@@ -10,18 +10,21 @@ from simulator.words import gettext_noop
 FITS: Final = gettext_noop("%(fits)s of %(all)s fit.")
 STAY_PENDING: Final = gettext_noop("Pending: %(count)s. The most common reason: %(why)s")
 EVICTED: Final = gettext_noop(
-    "Evicted by preemption: %(count)s. Of these, %(again)s run again, %(pending)s are pending, and %(gone)s "
-    "are not created again."
+    "Evicted by preemption: %(count)s. Running again: %(again)s; pending: %(pending)s; not created again: "
+    "%(gone)s."
 )
 DRAINED: Final = gettext_noop(
-    "Nodes: %(nodes)s. Pods that leave them: %(count)s. Of these, %(again)s run again, %(pending)s are "
-    "pending, and %(gone)s are not created again."
+    "Nodes: %(nodes)s. Pods that leave them: %(count)s. Running again: %(again)s; pending: %(pending)s; not "
+    "created again: %(gone)s."
 )
 DRAINED_NOTHING: Final = gettext_noop("Nodes: %(nodes)s. No pod leaves them.")
 DRAINED_IN_ROUNDS: Final = gettext_noop(
     "Disruption budgets let them leave in %(rounds)s rounds; the last one leaves after %(time)s."
 )
-KEPT_BY_BUDGET: Final = gettext_noop("Disruption budgets do not let %(count)s leave: %(why)s")
+KEPT_BY_BUDGET: Final = gettext_noop(
+    "Not evicted: %(count)s with a disruption budget; kubectl drain tries again every 5 s until its timeout. "
+    "%(why)s"
+)
 KEPT_BY_DRAIN: Final[dict[str, str]] = {
     "no owner": gettext_noop(
         "Not evicted: %(count)s without a controller, which nothing would create again. kubectl drain needs "
@@ -68,12 +71,12 @@ KEPT_NODES: Final[dict[str, str]] = {
 TOLERATES_CORDON: Final = gettext_noop(
     "It tolerates the taint of cordoned nodes, and would be placed there again."
 )
-EVICTIONS: Final = gettext_noop("Evictions: %(count)s, of which %(again)s pods ran again.")
+EVICTIONS: Final = gettext_noop("Evictions: %(count)s. Pods that ran again: %(again)s.")
 NO_EVICTIONS: Final = gettext_noop("No pod was evicted.")
 MOST_EVICTIONS: Final = gettext_noop(
     "Most were for %(by)s: %(count)s. Most pods were lost by %(owner)s: %(lost)s."
 )
-RAN_AGAIN_AFTER: Final = gettext_noop("Until a pod ran again: %(median)s in the middle, %(longest)s at most.")
+RAN_AGAIN_AFTER: Final = gettext_noop("Until a pod ran again: median %(median)s, longest %(longest)s.")
 WITH_SEEDS: Final = gettext_noop(
     "Nodes of equal score are drawn. With %(seeds)s seeds the figure is from %(least)s to %(most)s."
 )

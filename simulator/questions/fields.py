@@ -12,8 +12,8 @@ from simulator.questions.answer import AskedCluster, AskedQuestion, BadQuestion
 from simulator.questions.ask import AnyAnswer, AnyParameters, begin
 from simulator.questions.drain import DrainParameters
 from simulator.questions.fits import FitsParameters
-from simulator.questions.how_many_more import COUNTED_AT_MOST, MoreParameters
-from simulator.questions.node_selection import NodeChoice
+from simulator.questions.how_many_more import COUNTED_AT_MOST, MoreParameters, check_template
+from simulator.questions.node_selection import NodeChoice, parse_selector
 from simulator.questions.removable import RemovableParameters
 from simulator.questions.shape_text import parse_shapes
 
@@ -54,10 +54,13 @@ def parameters_of(fields: QuestionFields, nodes: Mapping[str, Manifest]) -> AnyP
     choice = NodeChoice(fields.nodes, fields.selector, fields.zone, fields.emptiest)
     if fields.emptiest < 0:
         raise BadQuestion("emptiest: a number from 1")
+    parse_selector(fields.selector)
     match fields.question:
         case "fits":
             return FitsParameters(fields.manifests)
         case "more":
+            for index, manifest in enumerate(fields.manifests):
+                check_template(manifest, f"manifests[{index}]")
             return MoreParameters(fields.manifests, fields.sizes, fields.at_most or COUNTED_AT_MOST)
         case "drain":
             if not choice.is_given:

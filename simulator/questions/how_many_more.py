@@ -255,11 +255,16 @@ def _title(manifest: Manifest) -> str:
     return f"{manifest['kind']} {metadata.get('name') or metadata.get('generateName') or ''}".strip()
 
 
+def check_template(manifest: Manifest, place: str) -> None:
+    """Raise BadQuestion for an object without a pod. place: where it is, for messages."""
+    if find_template(manifest) is None:
+        raise BadQuestion(f"{place}: {manifest.get('kind')} has no pod template")
+
+
 def admitted_pod(cluster: AskedCluster, manifest: Manifest, place: str) -> Pod:
     """Return the pod of a manifest as the API server would store it. place: where the manifest is, for
     messages. Raises BadQuestion."""
-    if find_template(manifest) is None:
-        raise BadQuestion(f"{place}: {manifest.get('kind')} has no pod template")
+    check_template(manifest, place)
     read = (
         Change(resource, key, found, 0)
         for resource in READ_OF_PODS

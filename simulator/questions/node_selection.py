@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.label_selectors import parse_label_selector
+from simulator.apiserver.label_selectors import Selector, parse_label_selector
 from simulator.apiserver.status import BadRequest
 from simulator.objects.metadata import labels_of
 from simulator.objects.node import ZONE
@@ -44,10 +44,7 @@ def choose_nodes(choice: NodeChoice, nodes: Mapping[str, Manifest], use: Mapping
     if choice.zone:
         found = [name for name in found if labels_of(nodes[name]).get(ZONE) == choice.zone]
     if choice.selector:
-        try:
-            selector = parse_label_selector(choice.selector)
-        except BadRequest as wrong:
-            raise BadQuestion(f"selector: {wrong.message}") from None
+        selector = parse_selector(choice.selector)
         found = [name for name in found if selector.matches(labels_of(nodes[name]))]
     found.sort(key=lambda name: (emptiness(use[name]) if name in use else 0.0, name))
     if choice.emptiest:
@@ -55,3 +52,11 @@ def choose_nodes(choice: NodeChoice, nodes: Mapping[str, Manifest], use: Mapping
     if not found:
         raise BadQuestion("nodes: no node is chosen")
     return found
+
+
+def parse_selector(text: str) -> Selector:
+    """Raises BadQuestion."""
+    try:
+        return parse_label_selector(text)
+    except BadRequest as wrong:
+        raise BadQuestion(f"selector: {wrong.message}") from None

@@ -42,8 +42,10 @@ class SeveralSeeds(Generic[A]):
 
     def answer(self) -> A:
         found = self._first.answer()
-        if self._seeds == 1 or not self._figures:
+        if self._seeds == 1:
             return found
+        if len(self._figures) < 2:
+            return replace(found, complete=False)
         range_ = FigureRange(len(self._figures), min(self._figures), max(self._figures))
         values = {"seeds": str(range_.seeds), "least": str(range_.least), "most": str(range_.most)}
         said = Sentence(words.WITH_SEEDS, values)

@@ -48,7 +48,7 @@ def test_each_question_is_answered_by_a_sentence_and_tables(
     beginnings = {
         ("fits", dump, pods): "2 of 2 fit.",
         ("more", dump, pods): "4 more of Deployment new fit, on 1 of 2 nodes.",
-        ("drain", dump, "--node", "node-0"): "Nodes: 1. Pods that leave them: 2. Of these, 2 run again",
+        ("drain", dump, "--node", "node-0"): "Nodes: 1. Pods that leave them: 2. Running again: 2;",
         ("removable", dump): "1 of 2 nodes can be removed together: node-1.",
         (
             "add",
@@ -142,7 +142,7 @@ def test_evictions_are_those_of_the_events_of_a_dump(
     path = tmp_path / "events.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [event, urgent]}))
     out = ask(capsys, "evictions", path)[1]
-    assert out.startswith("Evictions: 1, of which 0 pods ran again. Most were for shop/urgent: 1.")
+    assert out.startswith("Evictions: 1. Pods that ran again: 0. Most were for shop/urgent: 1.")
 
 
 def test_the_installed_command_asks_too(capsys: pytest.CaptureFixture[str], dump: Path) -> None:

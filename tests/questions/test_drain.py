@@ -48,7 +48,7 @@ def test_a_budget_that_needs_all_replicas_keeps_them() -> None:
     assert answer.pods == []
     assert [kept.because for kept in answer.kept] == ["budget", "budget"]
     assert "needs 2 healthy pods and has 2 currently" in answer.kept[0].why
-    assert "Disruption budgets do not let 2 leave" in said(answer)
+    assert "Not evicted: 2 with a disruption budget; kubectl drain tries again every 5 s" in said(answer)
 
 
 def test_pods_that_kubectl_does_not_evict_stay_each_with_its_reason() -> None:

@@ -62,8 +62,8 @@ def test_evictions_are_summed_by_owner_and_by_how_long_it_took_until_they_ran_ag
     assert [(each.pod, each.count) for each in answer.repeated] == [("shop/db-0", 2)]
     assert [each.ran_again for each in answer.evictions] == ["", "10 s", "", "5 s"]
     assert said(answer) == (
-        "Evictions: 4, of which 2 pods ran again. Most were for ReplicaSet urgent: 2. Most pods were lost by "
-        "ReplicaSet web: 2. Until a pod ran again: 5 s in the middle, 10 s at most."
+        "Evictions: 4. Pods that ran again: 2. Most were for ReplicaSet urgent: 2. Most pods were lost by "
+        "ReplicaSet web: 2. Until a pod ran again: median 5 s, longest 10 s."
     )
 
 

@@ -51,8 +51,7 @@ def test_each_evicted_pod_is_followed_to_where_it_runs_again_stays_pending_or_is
     assert waiting.replacement.startswith("default/web-")
     assert "Insufficient cpu" in waiting.why
     assert said(answer) == (
-        "3 of 3 fit. Evicted by preemption: 3. Of these, 0 run again, 2 are pending, and 1 are not created "
-        "again."
+        "3 of 3 fit. Evicted by preemption: 3. Running again: 0; pending: 2; not created again: 1."
     )
     assert [(zone.zone, zone.nodes, zone.after["cpu"]) for zone in answer.zones] == [
         ("a", 3, 6000),

@@ -39,6 +39,16 @@ def test_each_can_be_stopped_at_any_step(parameters: AnyParameters) -> None:
     assert said(question.answer())
 
 
+def test_a_question_that_is_stopped_with_its_second_seed_has_no_range() -> None:
+    question = begin(asked(OBJECTS), QUESTIONS[2], 2)
+    for done in question.run():
+        if done >= 0.5:
+            break
+    answer = question.answer()
+    assert (answer.complete, answer.range) == (False, None)
+    assert "seeds" not in said(answer)
+
+
 @pytest.mark.parametrize("parameters", [QUESTIONS[1], *QUESTIONS[3:]], ids=lambda each: type(each).__name__)
 def test_the_objects_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch, parameters: AnyParameters) -> None:
     monkeypatch.setattr(snapshot, "READ_AT_ONCE", 1)

@@ -17,6 +17,7 @@ from tests.questions.clusters import make_node, make_pod, make_workload, settled
 from tests.web.asking import HTMX
 
 PODS = json.dumps(make_workload("Deployment", "new", "1", 2))
+NODE = json.dumps(make_node("node-9"))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_each_question_is_asked_by_its_form_and_answered_on_a_page(
     sentences = {
         ("fits", "manifests", PODS): "2 of 2 fit.",
         ("more", "manifests", PODS): "4 more of Deployment new fit, on 1 of 2 nodes.",
-        ("drain", "nodes", "node-0"): "Of these, 2 run again, 0 are pending",
+        ("drain", "nodes", "node-0"): "Running again: 2; pending: 0",
         ("removable", "seeds", "1"): "1 of 2 nodes can be removed together: node-1.",
         ("add", "shapes", "name=big,cpu=8,memory=8Gi"): "Nodes like big that are needed: 1.",
         ("evictions", "seeds", "1"): "No pod was evicted.",
@@ -93,6 +94,8 @@ def test_the_answer_has_pictures_tables_and_files(client: Client, store: Store, 
         ({"question": "more", "manifests": PODS, "seeds": "99"}, "A whole number from 1 to 20."),
         ({"question": "drain"}, "Choose nodes: by name, by labels, by zone, or the emptiest ones."),
         ({"question": "drain", "nodes": "node-7"}, "There is no node “node-7”."),
+        ({"question": "removable", "selector": "pool in (old"}, "unable to parse requirement"),
+        ({"question": "more", "manifests": f"{PODS}\n---\n{NODE}"}, "Document 2: Node has no pod template."),
         ({"question": "add", "shapes": "cpu=1"}, "Line 1: “memory” is missing."),
         ({"question": "best"}, "Choose a question."),
     ],
@@ -112,7 +115,11 @@ def test_manifests_that_the_api_server_refuses_say_so_on_the_page(
     wrong["spec"]["replicas"] = -1
     _, page = answered(client, store, question="fits", manifests=json.dumps(wrong))
     assert "It could not be answered:" in page
-    assert "spec.replicas" in page
+    assert "spec.replicas: “-1” is too small: it must be 0 or more." in page
+    del wrong["spec"]["selector"]
+    _, page = answered(client, store, question="fits", manifests=json.dumps(wrong))
+    assert "[spec.replicas: Invalid value: -1" in page, "of several faults, the message of the API server"
+    assert "spec.selector: Required value" in page
 
 
 def test_the_progress_is_asked_for_and_a_stopped_question_keeps_what_it_found(

@@ -111,7 +111,12 @@ def explain_question(message: str) -> tuple[str, str]:
     if name not in QuestionFields.__struct_fields__:
         return "", message
     text = explain_problem(problem) or problem
-    return name, placed(text, int(index.removesuffix("]")) + 1, None) if name == "shapes" and index else text
+    number = int(index.removesuffix("]") or -1) + 1
+    if name == "shapes" and number:
+        return name, placed(text, number, None)
+    if name == "manifests" and number > 1:
+        return name, gettext("Document %(number)s: %(text)s") % {"number": number, "text": text}
+    return name, text
 
 
 def _manifests(text: str) -> list[Manifest]:

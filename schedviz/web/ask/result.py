@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from django.utils.translation import gettext
 
+from schedviz.web.text.node_names import node_name
 from simulator import question_words as words
 from simulator.objects.amount_text import amount_text
 from simulator.questions.answer import Answer, NodeUse, Sentence, ZoneUse
@@ -16,7 +17,11 @@ ROWS_AT_MOST: Final = 100
 CARDS_AT_MOST: Final = 48
 """Maximum number of nodes on each of the two boards."""
 NODE_COLUMNS: Final = ("node", "to")
+NODE_VALUES: Final = ("node", "names")
+"""The values of sentences that are names of nodes."""
 NUMBER_COLUMNS: Final = ("count", "nodes", "order", "pending", "pods", "priority", "run", "cost")
+SHORT_COLUMNS: Final = ("after", "at", "because", "ran_again", "removable", "state", "time", "waited")
+"""Columns of times and of single words, which are not broken."""
 MESSAGE_COLUMNS: Final = ("why", "reason")
 """Columns with texts of Kubernetes, which are in English."""
 CHARACTERS_OF_COLUMN: Final = 60
@@ -69,7 +74,7 @@ class CardView(NamedTuple):
 class Cell(NamedTuple):
     text: str
     kind: str
-    """``n`` for a number, ``node``, ``en`` for a text of Kubernetes; "" = any other."""
+    """``n`` for a number, ``node``, ``short``, ``en`` for a text of Kubernetes; "" = any other."""
 
 
 class Row(NamedTuple):
@@ -112,7 +117,12 @@ def present_answer(answer: Answer) -> AnswerView:
 
 
 def said(sentence: Sentence) -> str:
-    return gettext(sentence.text) % sentence.values
+    """Return a sentence in the language of the page, with the short names of nodes."""
+    values = {
+        name: ", ".join(map(node_name, value.split(", "))) if name in NODE_VALUES else value
+        for name, value in sentence.values.items()
+    }
+    return gettext(sentence.text) % values
 
 
 CHANGES: Final = {"added": words.ADDED, "drained": words.DRAINED_NODE, "removed": words.REMOVED_NODE, "": ""}
@@ -177,6 +187,8 @@ def _kind(column: str) -> str:
         return "node"
     if column in NUMBER_COLUMNS:
         return "n"
+    if column in SHORT_COLUMNS:
+        return "short"
     return "en" if column in MESSAGE_COLUMNS else ""
 
 

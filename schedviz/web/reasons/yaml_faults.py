@@ -160,6 +160,8 @@ def explain_problem(problem: str) -> str:
         return sentence
     refused, value = _REFUSED.fullmatch(problem), _VALUE.fullmatch(problem)
     field = refused["field"] or "" if refused else ""
+    if field.startswith("["):
+        return ""  # several faults, which the API server lists
     cause = Cause(field, refused["message"] if refused else problem)
     if value:
         cause = Cause("", f"Invalid value: {json.dumps(value['value'])}: {value['rule']}")
