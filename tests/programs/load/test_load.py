@@ -73,14 +73,14 @@ async def test_only_a_whole_page_ends_a_gap(store: Store) -> None:
 
 def test_memory_above_its_bound_or_that_grows_in_a_long_run_is_a_fault() -> None:
     def curve(server: float, worker: float, redis: float) -> list[dict[str, float]]:
-        start = {"server": 100.0, "worker-1": 100.0, "job-runner": 100.0, "Redis": 30.0}
+        start = {"server": 100.0, "worker-1": 100.0, "job-runner": 100.0, "Redis": 18.5}
         return [start] * 4 + [{**start, "server": server, "worker-1": worker, "Redis": redis}]
 
-    assert memory_faults(curve(104, 104, 31), 1, 1800) == []
-    assert memory_faults(curve(100, 120, 60), 1, 60) == ["Redis has 60 MB, above its bound of 32 MB"]
+    assert memory_faults(curve(104, 104, 19), 1, 1800) == []
+    assert memory_faults(curve(100, 120, 60), 1, 60) == ["Redis has 60 MB, above its bound of 19 MB"]
     grown = "grew from {} to {} MB in the second half"
-    expected = [f"server {grown.format(100, 150)}", f"Redis {grown.format(30, 40)}"]
-    assert memory_faults(curve(150, 100, 40), 2, 1800) == expected
+    expected = [f"server {grown.format(100, 150)}", f"Redis {grown.format(18, 25)}"]
+    assert memory_faults(curve(150, 100, 25), 2, 1800) == expected
 
 
 async def test_pods_of_watched_sandboxes_are_all_shown_bound(

@@ -23,7 +23,12 @@ QUARTERS: Final = 4
 LONG_SECONDS: Final = 1800.0
 FLAT: Final = 1.05
 """In a run of LONG_SECONDS the memory at the end is at most so many times that at its half."""
-MEGABYTES: Final = {"server": (160.0, 4.0), "worker": (130.0, 2.0), "Redis": (20.0, 12.0)}
+MEGABYTES: Final = {
+    "server": (160.0, 4.0),
+    "worker": (140.0, 2.0),
+    "job-runner": (120.0, 0.0),
+    "Redis": (10.0, 9.0),
+}
 """The bound of the memory of each process, and of each sandbox in it (docs/OPERATIONS.md, Memory)."""
 
 Curve = list[dict[str, float]]
@@ -97,7 +102,7 @@ def memory_faults(curve: Curve, sandboxes: int, seconds: float) -> list[str]:
     found: list[str] = []
     for name, end in curve[-1].items():
         half = curve[QUARTERS // 2][name]
-        alone, each = MEGABYTES.get(name.partition("-")[0], (math.inf, 0.0))
+        alone, each = next(bound for kind, bound in MEGABYTES.items() if name.startswith(kind))
         if end > alone + each * sandboxes:
             found.append(f"{name} has {end:.0f} MB, above its bound of {alone + each * sandboxes:.0f} MB")
         if seconds >= LONG_SECONDS and end > FLAT * half:
