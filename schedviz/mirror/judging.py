@@ -22,7 +22,7 @@ from simulator.trace import (
     QueuePlace,
     VictimReplaced,
 )
-from simulator.verdicts.judge import Judge
+from simulator.verdicts.judge import Judge, Waited
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 
 MEASURE_EVERY: Final[Micros] = 5 * SECOND
@@ -62,15 +62,15 @@ class MirrorJudge:
         self,
         objects: Mapping[str, Mapping[str, Manifest]],
         now: Micros,
-        waiting: Mapping[str, str] = MappingProxyType({}),
+        waiting: Mapping[str, Waited] = MappingProxyType({}),
     ) -> None:
-        """Take in all objects, by resource and key. ``waiting``: the keys and uids of the pods that had no
-        node when the cluster was followed last; how they were bound since then is not known."""
+        """Take in all objects, by resource and key. ``waiting``: the pods, by key, that had no node when the
+        cluster was followed last; in which state they were decided on since then is not known."""
         for resource, collection in objects.items():
             for key, manifest in collection.items():
                 self._judge.observe(WatchEvent("ADDED", resource, key, manifest, 0), now)
         self._judge.listed()
-        self._keep(self._judge.bound_unseen(waiting))
+        self._keep(self._judge.decided_unseen(waiting))
 
     def follows(self, now: Micros, *, is_behind: bool) -> None:
         """Note whether some of the watches do not show the present state."""

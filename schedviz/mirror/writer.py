@@ -16,6 +16,7 @@ from simulator.dumps.followed_objects import FollowedObjects, read_name
 from simulator.kernel.prepared_types import prepared
 from simulator.objects.metadata import is_within
 from simulator.trace import AnyEvent
+from simulator.verdicts.judge import Waited
 
 
 class Followed(NamedTuple):
@@ -42,10 +43,10 @@ class _Pending(NamedTuple):
 
 
 class StoredObjects(NamedTuple):
-    """What is kept of the stored objects. ``waiting``: the keys and uids of the pods without a node."""
+    """What is kept of the stored objects. ``waiting``: the pods without a node, by key."""
 
     known: dict[str, dict[str, Known]]
-    waiting: dict[str, str]
+    waiting: dict[str, Waited]
 
 
 def stored_objects(sandbox: Sandbox) -> StoredObjects:
@@ -58,7 +59,7 @@ def stored_objects(sandbox: Sandbox) -> StoredObjects:
             read = msgspec.json.decode(json, type=prepared(kind))
             found.known[resource][key.decode()] = Known(read.metadata.uid, digest(json))
             if isinstance(read, _Pod) and not read.spec.node_name:
-                found.waiting[key.decode()] = read.metadata.uid
+                found.waiting[key.decode()] = Waited(read.metadata.uid, read.status.scheduled_message())
     return found
 
 
@@ -74,8 +75,21 @@ class _Spec(msgspec.Struct, rename="camel"):
     node_name: str = ""
 
 
+class _Condition(msgspec.Struct):
+    type: str = ""
+    message: str = ""
+
+
+class _Status(msgspec.Struct):
+    conditions: list[_Condition] = []
+
+    def scheduled_message(self) -> str:
+        return next((each.message for each in self.conditions if each.type == "PodScheduled"), "")
+
+
 class _Pod(_Stored):
     spec: _Spec
+    status: _Status = msgspec.field(default_factory=_Status)
 
 
 class MirrorWriter:

@@ -5,7 +5,7 @@ What the scheduler did is read from its writes and Events as in a sandbox
 (:class:`simulator.scheduler.outside.OutsideSchedulers`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -29,6 +29,7 @@ from simulator.trace import (
     PreemptionJudged,
     QueuePlace,
 )
+from simulator.trace.verdicts import JudgedState
 from simulator.verdict_words import CUT_OFF
 from simulator.verdicts.bindings import BindingFinding, judge_binding
 from simulator.verdicts.failures import IN_BINDING, FailureFinding, judge_failure
@@ -67,6 +68,14 @@ class _Reserved(NamedTuple):
     claim: str
     """The claim that shows it; "" = the pod's own nomination."""
     judged: BindingJudged
+
+
+class Waited(NamedTuple):
+    """A pod that had no node when the cluster was followed last."""
+
+    uid: str
+    message: str
+    """What the scheduler had said of it."""
 
 
 class _Deleted(NamedTuple):
@@ -115,15 +124,18 @@ class Judge:
         self._acts.started = True
         self.known.forget(self.now)
 
-    def bound_unseen(self, waiting: Mapping[str, str]) -> list[BindingJudged]:
-        """Return the verdicts on the bindings of pods, by key and uid, that have got their nodes since the
+    def decided_unseen(self, waiting: Mapping[str, Waited]) -> Iterator[BindingJudged | FailureJudged]:
+        """Yield the verdicts on the pods, by key, that have got their nodes or other messages since the
         cluster was followed last."""
-        found = (self.known.pods.get(key) for key, uid in waiting.items())
-        return [
-            self._bound_unseen(pod)
-            for pod in found
-            if pod is not None and pod.node_name and pod.uid == waiting[pod.key]
-        ]
+        for key, waited in waiting.items():
+            pod = self.known.pods.get(key)
+            if pod is None or pod.uid != waited.uid:
+                continue
+            if pod.node_name:
+                yield self._bound_unseen(pod)
+            elif (message := message_of(pod)) not in ("", waited.message):
+                finding = FailureFinding("unknown", CUT_OFF)
+                yield self._failure_judged(pod, pod.scheduler_name, message, finding, JudgedState(0, 0))
 
     def follows(self, now: Micros, *, is_behind: bool) -> None:
         """Note whether some of the watches are cut off, or are listed again: verdicts that are not good wait
@@ -222,7 +234,9 @@ class Judge:
         if event.type == "DELETED":
             self._repeated.forget(event.key)
             return
-        again = event.object.get("reason") == FAILED and self._repeated.occurs(event.key, event.object)
+        again = event.object.get("reason") == FAILED and self._repeated.occurs(
+            event.key, event.object, self.now
+        )
         if not self.started:
             return
         regarding = event.object.get("involvedObject") or {}
@@ -411,17 +425,22 @@ class Judge:
             if found is None:
                 return None
             finding, state = found
-            return FailureJudged(
-                t=self.now,
-                pod=pod.key,
-                scheduler=scheduler,
-                message=message(),
-                state=state.described(search.written),
-                judged_as=self.scheduler.judged_as,
-                **finding._asdict(),
-            )
+            return self._failure_judged(pod, scheduler, message(), finding, state.described(search.written))
 
         return judge
+
+    def _failure_judged(
+        self, pod: Pod, scheduler: str, message: str, finding: FailureFinding, state: JudgedState
+    ) -> FailureJudged:
+        return FailureJudged(
+            t=self.now,
+            pod=pod.key,
+            scheduler=scheduler,
+            message=message,
+            state=state,
+            judged_as=self.scheduler.judged_as,
+            **finding._asdict(),
+        )
 
     def _preemption(
         self, victim: Pod, act: OutsidePreempted, version: int

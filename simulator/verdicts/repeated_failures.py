@@ -6,11 +6,14 @@ from typing import Final, NamedTuple
 
 from simulator.api import SECOND, Manifest, Micros
 from simulator.objects.conditions import condition
-from simulator.objects.events import event_count
+from simulator.objects.events import event_count, event_last_seen
 from simulator.objects.pod import Pod
 
 EVENT_LATE: Final[Micros] = 2 * SECOND
 """How much later than the condition of a pod the Event of the same attempt may come."""
+COUNT_LATE: Final[Micros] = 60 * SECOND
+"""An Event that occurred longer ago is written only for its count: client-go does so after six minutes
+without another one, and each half an hour (finishTime and refreshTime in event_broadcaster.go)."""
 KNOWN_AT_MOST: Final = 20_000
 """Maximum number of Events whose counts are known, and of pods whose messages are."""
 MESSAGES_AT_MOST: Final = 4
@@ -88,13 +91,15 @@ class RepeatedFailures:
             del self._unshown[uid]
         return attempt.is_shown
 
-    def occurs(self, key: str, event: Manifest) -> bool:
-        """Note a version of an Event. Whether it says that the Event has occurred once more."""
+    def occurs(self, key: str, event: Manifest, now: Micros) -> bool:
+        """Note a version of an Event. Whether it says that the Event has occurred once more, and not only how
+        often it had occurred some minutes ago."""
         before, count = self._counts.pop(key, 0), event_count(event)
         self._counts[key] = max(before, count)
         if len(self._counts) > KNOWN_AT_MOST:
             del self._counts[next(iter(self._counts))]
-        return count > before
+        seen = event_last_seen(event)
+        return count > before and (not seen or seen >= now - COUNT_LATE)
 
     def forget(self, key: str) -> None:
         self._counts.pop(key, None)

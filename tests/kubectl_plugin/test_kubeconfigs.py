@@ -161,6 +161,19 @@ def test_a_plugin_gives_the_token_and_nothing_is_logged(
     assert "t0k" not in caplog.text
 
 
+def test_a_plugin_is_run_again_when_its_token_has_expired(tmp_path: Path) -> None:
+    program = (
+        f"import json, pathlib; file = pathlib.Path({str(tmp_path / 'runs')!r}); "
+        "runs = file.read_text() + 'x' if file.exists() else 'x'; file.write_text(runs); "
+        f"print(json.dumps({{'apiVersion': {EXEC!r}, 'kind': 'ExecCredential', 'status': {{"
+        "'token': f't0k{len(runs)}', 'expirationTimestamp': '2025-01-01T00:00:00Z'}}))"
+    )
+    plugin = {"apiVersion": EXEC, "command": sys.executable, "args": ["-c", program]}
+    users = [{"name": "u", "user": {"exec": {**plugin, "interactiveMode": "Never"}}}]
+    reader = ClusterReader(connect(changed(tmp_path / "config", users=users)), 1)
+    assert [reader._authorization() for _ in range(2)] == ["Bearer t0k2", "Bearer t0k3"]
+
+
 def test_credentials_of_an_address_are_sent_and_not_printed(
     ask: Ask, api_server: ApiServer, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from simulator.memory_sandbox import START
 from simulator.trace import BindingJudged, FailureJudged, PreemptionJudged
 from simulator.trace.verdicts import JudgedState
 from simulator.verdicts.followed_cluster import HISTORY
+from simulator.verdicts.judge import Waited
 from simulator.verdicts.judged_scheduler import JudgedScheduler
 from simulator.versions.features import DEFAULT_FEATURES
 from tests.verdicts.stream import Stream, node, pod
@@ -48,16 +49,22 @@ def test_it_keeps_verdicts_only_and_counts_them() -> None:
     assert value(MIRROR_PENDING, cause="Insufficient cpu", age="1h") == 1
 
 
-def test_what_was_bound_while_nobody_mirrored_is_unknown() -> None:
+def test_what_was_decided_while_nobody_mirrored_is_unknown() -> None:
     """Another pod of the name of one that waited is another pod."""
     judge = MirrorJudge(JudgedScheduler(DEFAULT_FEATURES))
-    stream = Stream(node("n1"), *(pod(name) for name in "abcd"))
-    waiting = {f"default/{name}": stream.pod(name)["metadata"]["uid"] for name in "abc"}
-    pods = {f"default/{name}": stream.bound(name, "n1") for name in "abd"} | {"default/c": stream.pod("c")}
-    judge.begin({"nodes": {"n1": node("n1")}, "pods": pods}, START, waiting | {"default/b": "another"})
-    [found] = judge.take(START)
-    assert isinstance(found, BindingJudged)
-    assert (found.pod, found.node, found.verdict) == ("default/a", "n1", "unknown")
+    stream = Stream(node("n1"), *(pod(name) for name in "abcdef"))
+    for name, message in (("c", "said before"), ("e", "said now")):
+        stream.fail(name, message)
+    waiting = {f"default/{name}": Waited(f"uid-{name}", "said before") for name in "acef"}
+    pods = {f"default/{name}": stream.bound(name, "n1") for name in "abd"}
+    pods |= {f"default/{name}": stream.pod(name) for name in "cef"}
+    waiting["default/b"] = Waited("another", "")
+    judge.begin({"nodes": {"n1": node("n1")}, "pods": pods}, START, waiting)
+    binding, failure = judge.take(START)
+    assert isinstance(binding, BindingJudged)
+    assert (binding.pod, binding.node, binding.verdict) == ("default/a", "n1", "unknown")
+    assert isinstance(failure, FailureJudged)
+    assert (failure.pod, failure.message, failure.verdict) == ("default/e", "said now", "unknown")
 
 
 def test_the_metrics_name_a_bounded_number_of_owners() -> None:

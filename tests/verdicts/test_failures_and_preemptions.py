@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from simulator.api import SECOND, Manifest
+from simulator.objects.timestamps import timestamp
 from simulator.trace import Event, FailureJudged, OutsideFailed, PreemptionJudged, VictimReplaced
 from simulator.verdict_words import CUT_OFF, STATES_LEFT, WAS_CUT_OFF, in_english
 from simulator.verdicts.followed_cluster import HISTORY
@@ -90,6 +91,21 @@ def test_an_attempt_that_only_its_event_shows_is_judged() -> None:
     [third] = failures(stream.wait())
     assert (third.verdict, third.best, third.message) == ("differs", "n2", MESSAGE)
     assert not failures(stream.write({**second, "series": {"count": 2}}) + stream.wait())
+
+
+def test_a_count_that_is_written_long_after_the_last_attempt_is_none() -> None:
+    """client-go writes the count of a series once more when it has ended, some minutes later (finishSeries in
+    client-go/tools/events/event_broadcaster.go)."""
+    stream = Stream(node("n1"), node("n2"), pod("a", "9"))
+    stream.fail("a", MESSAGE)
+    said = event("FailedScheduling", stream.pod("a"), MESSAGE)
+    stream.write(said)
+    stream.write(node("n2", "16"))
+    stream.now += 360 * SECOND
+    late = {"count": 4, "lastObservedTime": timestamp(stream.now - 359 * SECOND)}
+    assert not failures(stream.write({**said, "series": late}) + stream.wait())
+    now = {"count": 5, "lastObservedTime": timestamp(stream.now)}
+    assert len(failures(stream.write({**said, "series": now}) + stream.wait())) == 1
 
 
 def test_an_event_before_the_condition_that_its_attempt_changes_is_not_judged_twice() -> None:
