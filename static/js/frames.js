@@ -1,11 +1,14 @@
-// The frames of a page that a hub draws: of a sandbox (live.js), or of a room (room.js). htmx swaps the parts.
+// The frames of a page that a hub draws: of a sandbox (live.js), or of a room (room.js). Other messages are swapped by htmx.
 // <div id="frame" data-after data-seq> numbers a frame. Of a list that changed, a frame has the elements that came or changed,
 // in templates, because rows of tables are parsed only there, and the ids of those that went.
 import { isPressed } from "./press.js";
 import { keepPage, restorePage } from "./restore.js";
+import { swapParts } from "./swap.js";
 
 // A page that is not painted, for example in an iframe out of sight, has shown a frame after this time.
 const UNPAINTED_MS = 1000;
+const SLOW_MS = 200; // from which on a frame is slow to show
+const PAUSE_MS = 1500; // at most, after a frame
 
 export const BEAT = "beat"; // what the server sends when it has nothing else to say (schedviz/live/consumers.py)
 
@@ -14,6 +17,7 @@ let last = 0; // the number of the shown frame; 0 before the first
 let socket = null; // the open socket, or the last one
 let newest = null; // the WebSocket that was created last
 let waiting = null; // the frame that came while a pointer was pressed, with its WebSocket
+let took = 0; // ms, until the last frame was painted
 let isLate = false; // whether the page has changed since it began to connect
 
 // The first frame leaves out the parts that the page has. Of two sockets both would send frames, and the end of one that was
@@ -41,15 +45,19 @@ export function reconnect() {
   if (!isLate) socket?.reconnect();
 }
 
-// Says that a frame is shown, once it is painted. The server sends the next one then (schedviz/live/slot.py), so frames that
-// come faster than the page shows them wait there, merged into one.
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// Whether what is only nice to see is to be left out.
+export const isSlow = () => took > SLOW_MS;
+
+// Says that a frame is shown, after a pause as long as it took to paint it: half of the time is left for what the visitor does.
+// The server sends the next one then (schedviz/live/slot.py), so frames that come faster wait there, merged into one.
 async function sayShown(seq) {
   const from = newest;
-  await null; // the frame is swapped in, or that has failed
-  await new Promise((painted) => {
-    requestAnimationFrame(() => setTimeout(painted));
-    setTimeout(painted, UNPAINTED_MS);
-  });
+  const began = performance.now();
+  await Promise.race([new Promise(requestAnimationFrame).then(() => wait(0)), wait(UNPAINTED_MS)]);
+  took = performance.now() - began;
+  await wait(Math.min(took, PAUSE_MS));
   if (from.readyState === WebSocket.OPEN) from.send(JSON.stringify({ shown: seq }));
 }
 
@@ -61,24 +69,23 @@ function sendHidden() {
 // further ones, and takes them again after reconnect().
 export function followFrames({ before, after, isHeld = () => false }) {
   document.addEventListener("htmx:wsBeforeMessage", (event) => {
-    if (event.detail.message === BEAT) return event.preventDefault();
-    const frame = numbersOf(event.detail.message);
+    const { message, socketWrapper } = event.detail;
+    const frame = numbersOf(message);
+    if (frame || message === BEAT) event.preventDefault();
     if (!frame) return;
-    socket = event.detail.socketWrapper;
-    if (isHeld()) return event.preventDefault();
+    socket = socketWrapper;
+    if (isHeld()) return;
     if (isPressed()) {
-      event.preventDefault();
-      waiting = { from: newest, data: event.detail.message };
+      waiting = { from: newest, data: message };
       return;
     }
-    if (frame.after !== 0 && frame.after !== last) {
-      event.preventDefault(); // a frame is missing
-      return reconnect();
-    }
+    if (frame.after !== 0 && frame.after !== last) return reconnect(); // a frame is missing
     last = frame.seq;
     sayShown(frame.seq);
     keepPage();
     before();
+    swapParts(message);
+    document.dispatchEvent(new CustomEvent("htmx:wsAfterMessage"));
   });
   document.addEventListener("htmx:wsAfterMessage", () => {
     restorePage();

@@ -1,7 +1,7 @@
 // The frames of the live page: what is done before and after each one.
 import { animate, remember } from "./flip.js";
 import { setServerClock, tick } from "./clock.js";
-import { followFrames, reconnect } from "./frames.js";
+import { followFrames, isSlow, reconnect } from "./frames.js";
 import { paced } from "./pace.js";
 import { showConnected, showGone, showLost, showNotBehind } from "./connection.js";
 import { restoreOrder } from "./predict.js";
@@ -28,7 +28,7 @@ followFrames({
   isHeld: isPast,
   before() {
     restoreOrder();
-    remember();
+    if (!isSlow()) remember();
   },
   after() {
     showDelay();

@@ -19,6 +19,15 @@ HIDE = """(hidden) => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
+COUNT_EVENTS = """() => {
+  window.events = [];
+  for (const each of ["beforeCleanupElement", "oobAfterSwap", "beforeProcessNode", "load"])
+    document.addEventListener(`htmx:${each}`, ({ target, type }) => {
+      if (target.closest("#s-nodes, #s-log, #cycle, .lane")) events.push(type);
+    }, true);
+}"""
+"""Notes the events that htmx sends for elements of the parts of frames."""
+
 LATE = """(seconds) => {
   document.getElementById("frame").dataset.waited = seconds;
   document.dispatchEvent(new CustomEvent("htmx:wsAfterMessage"));
@@ -106,11 +115,13 @@ def test_an_unchanged_line_stays_the_same_element(screen: Page, live: Open) -> N
     line = screen.locator("#log li", has_text="big is unschedulable")
     line.get_by_text("original message").click()
     line.evaluate("(element) => { element.known = true; }")
+    screen.evaluate(COUNT_EVENTS)
     write.create(sandbox, [pod("small", "1")])
     expect(screen.locator("#log li", has_text="small bound to node-1.")).to_be_visible()
     assert line.evaluate("(element) => element.known")
     expect(line.locator("q")).to_be_visible()
     expect(line.get_by_text("original message")).to_be_focused()
+    assert screen.evaluate("events") == [], "what htmx sends for each element takes as long as the swap"
 
 
 def test_a_hidden_tab_gets_the_whole_page_when_it_is_seen_again(screen: Page, live: Open) -> None:
