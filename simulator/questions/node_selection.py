@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from simulator.api import Manifest
-from simulator.apiserver.label_selectors import Selector, parse_label_selector
+from simulator.apiserver.label_selectors import parse_label_selector
 from simulator.apiserver.status import BadRequest
+from simulator.objects.labels import Selector
 from simulator.objects.metadata import labels_of
 from simulator.objects.node import ZONE
 from simulator.objects.pod_requests import CPU, MEMORY

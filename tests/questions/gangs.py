@@ -6,7 +6,7 @@ from simulator.api import Manifest
 from simulator.versions.features import read_features
 
 GANGS: Final = read_features("v1.36", {"GenericWorkload": True, "GangScheduling": True})
-IN_GANG: Final = {"schedulingGroup": {"podGroupName": "train"}}
+IN_GANG: Final[Manifest] = {"schedulingGroup": {"podGroupName": "train"}}
 """What a pod of the group has in its spec."""
 
 

@@ -20,7 +20,7 @@ OBJECTS = [
     make_workload("ReplicaSet", "web", "1", 5),
     make_pod("large", "3"),
 ]
-QUESTIONS = [
+QUESTIONS: list[AnyParameters] = [
     FitsParameters([make_pod("new")]),
     MoreParameters([make_pod("new")]),
     DrainParameters(NodeChoice(["node-0"])),
