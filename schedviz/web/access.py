@@ -183,5 +183,5 @@ def refuse(request: HttpRequest, text: str, status: int = HTTPStatus.FORBIDDEN) 
 def refuse_room(request: HttpRequest) -> HttpResponse:
     """Return a response 403: the page for those who are not in a room, or not its teacher."""
     response = render(request, "rooms/forbidden.html", status=HTTPStatus.FORBIDDEN)
-    response.headers["X-Trouble"] = quote(gettext("You are not in this room."))
+    response.headers["X-Trouble"] = quote(gettext("You may not open this page of the room."))
     return response

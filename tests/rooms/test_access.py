@@ -118,7 +118,10 @@ def test_the_home_page_and_the_comparison_do_not_list_it(scene: Scene) -> None:
 def test_only_the_teacher_opens_the_teachers_pages(scene: Scene, who: str) -> None:
     client = scene.clients[who]
     for path in ("teach/", "projector/", "teach/results.csv", "teach/wrong-token/"):
-        assert client.get(f"/rooms/{scene.code}/{path}").status_code == 403
+        refused = client.get(f"/rooms/{scene.code}/{path}")
+        assert refused.status_code == 403
+        assert "not in this room" not in refused.content.decode(), "a learner is"
+        assert "You may not open this page of the room" in refused.content.decode()
     assert client.post(f"/rooms/{scene.code}/teach/do/", {"do": "end"}).status_code == 403
 
 

@@ -163,6 +163,8 @@ def test_a_hint_reaches_one_or_all_as_text(code: str, teacher: Client) -> None:
         ("show 7", {}, "There is no such learner."),
         ("show x", {}, "There is no such learner."),
         ("step", {"place": "none/1"}, "Choose a step."),
+        ("question", {"question": "none/predict"}, "Choose a question."),
+        ("reveal none/predict", {}, "Choose a question."),
     ],
 )
 def test_a_wrong_field_says_so(

@@ -35,8 +35,6 @@ from schedviz.web.rooms.people import WrongAct, member_of
 from simulator.apiserver.status import StatusError
 
 EXTENSION_SECONDS: Final = 30 * 60
-KEY_AT_MOST: Final = 200
-"""Maximum number of characters of the name of a question."""
 DIGITS_AT_MOST: Final = 3
 """Maximum number of digits of the number of a step or of a sandbox."""
 
@@ -184,14 +182,19 @@ def _hint(request: HttpRequest, seen: Seen, argument: str) -> str:
     return gettext("The hint was sent to %(name)s.") % {"name": name}
 
 
-def _reveal(request: HttpRequest, seen: Seen, argument: str) -> str:
-    """Reveal the answer to a question, ``LESSON/STEP``, on the projector; where the answers are collected,
-    also on the learners' pages."""
-    store, room, key = default_store(), seen.room, argument[:KEY_AT_MOST]
+def _question_key(key: str) -> str:
+    """Return the name of a question, ``LESSON/STEP``. Raises WrongAct if there is no such question."""
     lesson, _, step = key.partition("/")
     steps = room_lessons()[lesson].steps if lesson in room_lessons() else []
     if not any(each.id == step and each.question for each in steps):
         raise WrongAct(gettext("Choose a question."))
+    return key
+
+
+def _reveal(request: HttpRequest, seen: Seen, argument: str) -> str:
+    """Reveal the answer to a question, ``LESSON/STEP``, on the projector; where the answers are collected,
+    also on the learners' pages."""
+    store, room, key = default_store(), seen.room, _question_key(argument)
     answers = tuple(dict.fromkeys((*room.answers, key))) if room.collecting else ()
     Rooms(store).change(room.code, revealed=key, answers=answers, went_on=store.wall())
     notify_learners(room.code)
@@ -241,7 +244,8 @@ def _lower_hand(request: HttpRequest, seen: Seen, argument: str) -> str:
 
 def _question(request: HttpRequest, seen: Seen, argument: str) -> str:
     """Ask a question. Field ``question``: ``LESSON/STEP``; "" = the one that most learners have reached."""
-    Rooms(default_store()).change(seen.room.code, question=request.POST.get("question", "")[:KEY_AT_MOST])
+    key = request.POST.get("question", "")
+    Rooms(default_store()).change(seen.room.code, question=_question_key(key) if key else "")
     return gettext("The question was chosen.")
 
 
