@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from schedviz.store import Clock
 from schedviz.web.nodes import filter_query, filter_result, grid, groups, table
+from schedviz.web.nodes.cards import summary
 from schedviz.web.page.screen import DEFAULT, Look, Screen
 from schedviz.web.picture.picture import NODES, PODS, Picture
 from schedviz.web.picture.priority import Ranks
@@ -107,6 +108,20 @@ def test_nodes_are_shown_in_groups_with_their_sums() -> None:
     assert len(each) == groups.GROUPS_AT_MOST + 1
     assert sum(len(group.nodes) for group in each) == COUNT
     assert [group.name for group in groups.overview(picture, groups.UNGROUPED).groups] == ["all nodes"]
+
+
+def test_the_requested_share_is_of_the_nodes_that_exist() -> None:
+    picture = Picture()
+    picture.object(PODS, pod("early", node="n1", cpu="1"))  # seen before its node
+    for name in ("n1", "n2"):
+        picture.object(NODES, node(name))
+    picture.object(PODS, pod("late", node="n2", cpu="3"))
+    assert summary(picture) == "2 nodes · cpu\u00a050\u00a0% · memory\u00a00\u00a0% requested"
+    picture.watch_event(WatchEvent("DELETED", NODES, "n2", node("n2"), 9))  # its pod is still there
+    assert summary(picture) == "1 node · cpu\u00a025\u00a0% · memory\u00a00\u00a0% requested"
+    picture.watch_event(WatchEvent("DELETED", PODS, "default/late", pod("late", node="n2"), 10))
+    picture.object(NODES, node("n1", 11, cpu="2"))
+    assert summary(picture) == "1 node · cpu\u00a050\u00a0% · memory\u00a00\u00a0% requested"
 
 
 def things() -> Picture:

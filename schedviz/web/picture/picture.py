@@ -68,8 +68,9 @@ class Picture:
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         """Unfinished pods by the node they are bound to."""
         self.loads: dict[str, Load] = {}
-        """``loads``, ``load``: what these pods request, by node and over all nodes."""
+        """What these pods request, by node; some nodes may have been deleted."""
         self.load = Load()
+        """What the pods on the nodes that exist request together."""
         self.wanted: Counter[str] = Counter()
         """The number of unfinished pods that request each resource; without resources that none requests."""
         self.room: Counter[str] = Counter()
@@ -192,7 +193,7 @@ class Picture:
         elif event.resource == NODES:
             if (gone := self.nodes.pop(event.key, None)) is not None:
                 self.layout += 1
-                self._count_room(gone, -1)
+                self._count_node(gone, -1)
         elif event.resource == PRIORITY_CLASSES:
             self.classes.pop(event.key, None)
         elif event.resource == BUDGETS:
@@ -234,14 +235,17 @@ class Picture:
         before = self.nodes.get(node.name)
         self.layout += before is None or before.labels != node.labels
         if before:
-            self._count_room(before, -1)
-        self._count_room(node, 1)
+            self._count_node(before, -1)
+        self._count_node(node, 1)
         self.nodes[node.name] = node
         self.dirty_nodes.add(node.name)
 
-    def _count_room(self, node: NodeRecord, sign: Literal[1, -1]) -> None:
+    def _count_node(self, node: NodeRecord, sign: Literal[1, -1]) -> None:
+        """Count what a node has, and what the pods bound to it request."""
         for resource, amount in node.allocatable.items():
             self.room[resource] += sign * amount
+        for pod in self.by_node.get(node.name, {}).values():
+            self.load.add(pod, sign)
 
     def _want(self, pod: PodRecord, sign: Literal[1, -1]) -> None:
         """Count what a pod requests. Cards show only resources that some pod requests."""
@@ -267,7 +271,8 @@ class Picture:
         if pod.node:
             self.by_node.setdefault(pod.node, {})[pod.key] = pod
             self.loads.setdefault(pod.node, Load()).add(pod)
-            self.load.add(pod)
+            if pod.node in self.nodes:
+                self.load.add(pod)
             self.dirty_nodes.add(pod.node)
             return
         self.unqueued[pod.key] = pod
@@ -289,7 +294,8 @@ class Picture:
         if not self.priorities[pod.priority]:
             del self.priorities[pod.priority]
         if key in self.by_node.get(pod.node, {}):
-            self.load.add(pod, -1)
+            if pod.node in self.nodes:
+                self.load.add(pod, -1)
             self.loads[pod.node].add(pod, -1)
             if len(self.by_node[pod.node]) == 1:
                 del self.loads[pod.node]
