@@ -1,7 +1,7 @@
 """HintMap: calls the queueing hints and the PreEnqueue plugins of the profiles (queueingHintMap and
 preEnqueuePluginMap in pkg/scheduler/backend/queue/scheduling_queue.go)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -15,6 +15,10 @@ from simulator.queueing.queued_pod import QueuedPod
 RunPreEnqueue = Callable[[Pod, str], Status | None]
 """``pre_enqueue(pod, first)`` runs the PreEnqueue plugins, the plugin named ``first`` before the others. It
 returns the status that keeps the pod gated, None if the pod can enter activeQ or backoffQ."""
+
+
+_Registered = Sequence[tuple[str, Sequence[ClusterEventWithHint]]]
+"""Plugins by name, each with what it registered."""
 
 
 class QueueProfile(NamedTuple):
@@ -69,6 +73,10 @@ class HintMap:
         self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
         self._interests: dict[ClusterEvent, bool] = {}
         """The answers of :meth:`interested_in`; there are few kinds of events."""
+        self._registered_for: dict[
+            tuple[str, ClusterEvent], list[tuple[str, list[ClusterEventWithHint]]]
+        ] = {}
+        """The answers of :meth:`_find_registered`."""
 
     def interested_in(self, event: ClusterEvent) -> bool:
         """Whether any plugin registered the event. Other events move no pods."""
@@ -95,15 +103,27 @@ class HintMap:
             concerned = new is None or (isinstance(new, Pod) and new.uid == info.pod.uid)
             return (QueueingStrategy.AFTER_BACKOFF if concerned else QueueingStrategy.SKIP), ""
         queued_by = ""
-        for plugin, registered in self._profiles[info.pod.scheduler_name].registered.items():
+        for plugin, registered in self._find_registered(info.pod.scheduler_name, event):
             pending = plugin in info.pending_plugins
             if not pending and (queued_by or plugin not in info.unschedulable_plugins):
                 continue
-            if any(r.event.matches(event) and call_hint(r, info.pod, old, new) for r in registered):
+            if any(call_hint(r, info.pod, old, new) for r in registered):
                 if pending:
                     return QueueingStrategy.IMMEDIATELY, plugin
                 queued_by = plugin
         return (QueueingStrategy.AFTER_BACKOFF if queued_by else QueueingStrategy.SKIP), queued_by
+
+    def _find_registered(self, profile: str, event: ClusterEvent) -> _Registered:
+        """Return the plugins of a profile that registered the event, each with what it registered for it. It
+        is asked for each pod that an event may move."""
+        known = self._registered_for.get((profile, event))
+        if known is None:
+            matching = [
+                (plugin, [r for r in registered if r.event.matches(event)])
+                for plugin, registered in self._profiles[profile].registered.items()
+            ]
+            known = self._registered_for[profile, event] = [found for found in matching if found[1]]
+        return known
 
     def run_pre_enqueue(self, info: QueuedPod) -> bool:
         """Run the PreEnqueue plugins, first the plugin that gated the pod last time. Set

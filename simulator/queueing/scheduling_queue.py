@@ -284,11 +284,12 @@ class SchedulingQueue:
         if not event.wildcard and not self.hints.interested_in(event):
             return
         self.examined += len(infos)
+        label = event.label
         for info in infos:
             if info.gated and not self.hints.gating_plugin_registered(info, event):
                 continue
             strategy, plugin = self.hints.is_pod_worth_requeuing(info, event, old, new)
-            self._requeue(info, strategy, event.label, plugin)
+            self._requeue(info, strategy, label, plugin)
         self.active_q.add_event_if_any_in_flight(event, old, new)
 
     # Pod groups that are tried without pause
