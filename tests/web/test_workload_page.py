@@ -141,6 +141,8 @@ def test_programs_play_workloads_and_read_the_result(client: Client, store: Stor
         pass
     found = api.send("GET", f"/api/played/{made['id']}")[1]
     assert (found["state"], found["result"]["b"]["bound"]) == ("done", 5)
+    page = client.get(found["page"]).content.decode()
+    assert "default, Kubernetes v1.36" in page
     assert api.send("DELETE", f"/api/played/{made['id']}")[1]["state"] == "done"
     assert api.send("GET", "/api/played/none")[0] == 404
 

@@ -103,8 +103,9 @@ def _title(job: PlayedJob) -> str:
 
 def _settings_of(side: RequestedSide) -> str:
     """Return what a side is, in words."""
+    unnamed = gettext("default") if side.config is None else gettext("a configuration of its own")
     return gettext("%(scheduler)s, Kubernetes %(version)s, seed %(seed)s") % {
-        "scheduler": form.preset_label(side) or gettext("a configuration of its own"),
+        "scheduler": form.preset_label(side) or unnamed,
         "version": side.features(),
         "seed": side.seed,
     }
