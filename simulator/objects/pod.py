@@ -130,9 +130,11 @@ class Pod:
         """The key of the PodGroup in spec.schedulingGroup; "" = the pod is in no group."""
         self.preemption_policy: str = spec.get("preemptionPolicy") or "PreemptLowerPriority"
         self.spec_fields = find_spec_fields(self.namespace, spec)
-        self.requests, self.non_zero = (
-            _amounts(manifest) if pod_requests.status_counts(status) else self._spec_amounts
-        )
+        if pod_requests.status_counts(status):
+            self.requests, self.non_zero = _amounts(manifest)
+        else:
+            self.requests, self.non_zero = self._spec_amounts
+            self.own_requests = self.requests
         self.host_ports = self._host_ports
 
     @classmethod
@@ -259,8 +261,6 @@ class Pod:
     def own_requests(self) -> dict[str, int]:
         """The requests of a pod that is not yet bound, for filter plugins: without its status."""
         manifest = self.manifest
-        if not manifest.get("status"):
-            return self.requests
         if not (pod_requests.statuses_with_resources(manifest) or pod_requests.claims_of_nodes(manifest)):
             return self.requests
         return pod_requests.to_amounts(pod_requests.pod_requests(self.manifest, use_status=False))

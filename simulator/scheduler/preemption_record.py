@@ -48,13 +48,23 @@ def candidates(state: CycleState, pod: Pod, found: Candidates, chosen: str) -> l
         found.earliest_start_time(),
         strict=True,
     )
+    cleared = _cleared_nominations(state, pod)
     made = []
     for i, (node, victims, violations, highest, priority_sum, start) in enumerate(columns):
-        cleared = _cleared_nominations(state, pod, node)
         explained = i < EXPLAINED_AT_MOST or node == chosen
         spared, tried = reprieve(state, pod, rows[i], {v.pod for v in victims}) if explained else ([], [])
         made.append(
-            Candidate(node, victims, violations, highest, priority_sum, start, cleared, spared, tried)
+            Candidate(
+                node,
+                victims,
+                violations,
+                highest,
+                priority_sum,
+                start,
+                cleared.get(node, []),
+                spared,
+                tried,
+            )
         )
     return made
 
@@ -67,10 +77,12 @@ def _victims(found: Candidates) -> list[list[Victim]]:
     return [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _cleared_nominations(state: CycleState, pod: Pod, node: str) -> list[str]:
-    """Return the pods of lower priority that lose their nomination to the node."""
-    nominated = state.nominated.get(node, ())
-    return sorted(other.key for other in nominated if other.priority < pod.priority)
+def _cleared_nominations(state: CycleState, pod: Pod) -> dict[str, list[str]]:
+    """Return, by node, the pods of lower priority that lose their nomination to it."""
+    return {
+        node: sorted(other.key for other in nominated if other.priority < pod.priority)
+        for node, nominated in state.nominated.items()
+    }
 
 
 def reprieve(state: CycleState, pod: Pod, row: int, victims: Set[str]) -> tuple[list[Victim], list[str]]:

@@ -129,7 +129,9 @@ class ExtendedResources:
 def extended_resources(cluster: Cluster, pod: Pod) -> ExtendedResources | None:
     """Return the extended resources of a pod; None if no class serves one of them."""
     classes = serving_classes(cluster)
-    if not any(n and name in classes and is_served_name(name) for name, n in pod.own_requests.items()):
+    if not classes or not any(
+        n and name in classes and is_served_name(name) for name, n in pod.own_requests.items()
+    ):
         return None
     claims = cluster.objects(RESOURCE_CLAIMS).values()
     leftover = next((claim for claim in claims if is_extended_claim_of(claim, pod)), None)

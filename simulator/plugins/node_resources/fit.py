@@ -178,7 +178,8 @@ class NodeResourcesFit(
         left to DynamicResources (shouldDelegateResourceToDRA)."""
         if not self.handle.features.enabled(EXTENDED_RESOURCES):
             return frozenset()
-        return frozenset(serving_classes(cluster).keys() & {*requests})
+        classes = serving_classes(cluster)
+        return frozenset(classes.keys() & {*requests}) if classes else frozenset()
 
     def ignores(self, name: str) -> bool:
         """Whether ignoredResources or ignoredResourceGroups exclude this resource from filtering."""
