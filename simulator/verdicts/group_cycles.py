@@ -162,7 +162,9 @@ class GroupCycles:
         placed; None if its group may be on all nodes."""
         cluster, framework = situation.cluster, situation.framework
         group = find_pod_group(cluster, situation.pod.pod_group)
-        if framework is None or group is None or not _is_divided(framework, group):
+        if group is None:
+            return BindingFinding("unknown", reason=NO_POD_GROUP)
+        if framework is None or not _is_divided(framework, group):
             return None
         placements = generate_placements(cluster, framework, group)
         if isinstance(placements, Status):

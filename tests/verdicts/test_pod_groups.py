@@ -89,6 +89,16 @@ def test_a_group_may_be_shown_after_the_messages_about_its_pods() -> None:
     assert {each.verdict for each in failures} == {"agrees"}
 
 
+def test_pods_of_a_group_that_may_not_be_read_are_unknown() -> None:
+    source = gangs(lambda events: [each for each in events if each.resource != POD_GROUPS])
+    source.sandbox.create([node("n3", "2")])
+    source.run(3)
+    assert {type(each) for each in source.verdicts} == {BindingJudged, FailureJudged}
+    assert {(each.verdict, in_english(each)) for each in source.verdicts} == {
+        ("unknown", "Its PodGroup is not known, so the cycle of its group was not tried.")
+    }
+
+
 RACKS = (("a1", "4", "a"), ("b1", "2", "b"), ("c1", "1", "c"))
 
 

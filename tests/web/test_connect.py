@@ -81,7 +81,7 @@ def test_it_shows_how_it_goes_and_leads_to_the_mirror(client: Client, mirrors: C
     assert page == f"/connect/{name}/"
     assert mirrors.wanted()[name].context == EKS
     for progress, text in (
-        (MirrorProgress(), "Asking the API server for its version."),
+        (MirrorProgress(), "Reading the kubeconfig, and asking the API server for its version."),
         (MirrorProgress("reading", "services", 40), "Reading services: 40"),
         (MirrorProgress("reading", "pods", 3120, 10_000), "Reading pods: 3\u202f120 of about 10\u202f000"),
         (MirrorProgress("ended", message="https://a:1: no answer within 30 s"), "no answer within 30 s"),
