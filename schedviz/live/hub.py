@@ -270,12 +270,14 @@ class Hub(Generic[Chosen]):
         closing.add_done_callback(self._closing.discard)
 
     def _show_trouble(self) -> None:
-        """Show what is away on all pages, if they show something else."""
+        """Show what is away on all pages, if they show something else. Viewers that wait for their whole page
+        get it with the page, if that can be read."""
         away = self._away()
         if away != self._shown:
             self._shown = away
             for viewer in self._life.members:
-                viewer.slot.put(away_notice(viewer.language, away))
+                if viewer.slot.has_page or self._down:
+                    viewer.slot.put(away_notice(viewer.language, away))
 
     def _away(self) -> Away:
         if self._down:

@@ -40,6 +40,8 @@ class Slot:
     def __init__(self, *, says_shown: bool = False) -> None:
         """says_shown: whether the page says which frame it has shown. It gets the next one then, so that
         frames that come faster than it shows them wait here, and not in the browser."""
+        self.has_page = False
+        """Whether the whole page was put into it."""
         self._says_shown = says_shown
         self._seq = 0
         self._waiting: Frame | None = None
@@ -57,6 +59,7 @@ class Slot:
 
     def put_whole(self, parts: Parts) -> None:
         """Replace the waiting frame by the whole page."""
+        self.has_page = True
         self._seq += 1
         self._keep(0, parts)
 

@@ -2,6 +2,7 @@
 and viewers without Redis."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -82,7 +83,9 @@ def join(hubs: Hubs, store: Store, name: str, watcher: Watcher) -> Hub[Look]:
 
 
 @pytest.fixture
-async def hub(store: Store, sandbox: Sandbox) -> AsyncIterator[Hub[Look]]:
+async def hub(store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hub[Look]]:
+    # What a test writes before the first viewer joins takes as long as the machine lets it.
+    monkeypatch.setattr(lifecycle, "LINGER_SECONDS", PATIENCE)
     hub = new_hub(store, sandbox.name)
     yield hub
     await hub.stop()
@@ -105,6 +108,36 @@ async def test_a_viewer_gets_the_whole_page_and_then_what_changed(hub: Hub[Look]
     await commit(sandbox, pods("web"))
     await watcher.until(">web<")
     assert all("nodes" not in frame.parts for frame in watcher.frames[1:])
+
+
+async def test_a_notice_that_comes_before_the_whole_page_is_in_it(
+    store: Store, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sandbox may still be read for the first frame when the hub finds that no worker is alive."""
+    monkeypatch.setattr(module, "CHECK_SECONDS", 0.01)
+    checked = threading.Event()
+
+    class Probing(Probe):
+        asked = 0
+
+        async def ask(self, *, anew: bool = False) -> None:
+            await super().ask(anew=anew)
+            self.asked += 1
+            if self.asked == 2:  # so what the first answer said is shown
+                checked.set()
+
+    class ReadLate(WatchedSandbox):
+        def refresh(self) -> None:
+            assert checked.wait(PATIENCE)
+            super().refresh()
+
+    hub = Hub(ReadLate(store, sandbox.name), Probing(store))
+    watcher = Watcher()
+    hub.join(watcher.viewer)
+    whole = await watcher.frame()
+    assert "nodes" in whole.parts
+    assert "No worker is running" in whole.parts["trouble"]
+    await hub.stop()
 
 
 async def test_the_first_frame_leaves_out_what_the_page_has(hub: Hub[Look], sandbox: Sandbox) -> None:
