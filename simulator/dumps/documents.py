@@ -44,6 +44,8 @@ _ON_ONE_LINE: Final = re.compile(rb"[}\]][ \t]*[{\[]")
 _TEXT_OR_BOUNDARY: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|([}\]])\s*(?=[{\[])', re.DOTALL)
 """A text, which the end of the file ends, too, or the end of a JSON document and the beginning of the next.
 Slower than _DOCUMENT_BOUNDARY."""
+_BYTE: Final = re.compile(r" \(byte (\d+)\)$")
+"""The end of msgspec's message of malformed JSON."""
 _ITEMS: Final = re.compile(r"(?m)(?:^items:[ \t]*\n|\A\s*?)(?=^( *)- )")
 """The beginning of the items of a List in YAML, or of a list."""
 
@@ -62,8 +64,15 @@ def parse_documents(data: bytes) -> Iterator[Manifest]:
     if _LOG_MARK in data:
         data = _LOG.sub(b"", data)
     if _JSON.match(data) and b"\n---" not in data:
+        offset = 0
         for document in json_documents(data):
-            yield from _parse_json(document)
+            try:
+                yield from _parse_json_value(document)
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as failure:
+                byte = _malformed_byte(document)
+                line = None if byte is None else data.count(b"\n", 0, offset + byte) + 1
+                raise DumpError(f"not JSON that kubectl prints: {_describe(failure)}", line) from None
+            offset += document.nbytes
     else:
         yield from _parse_yaml(data)
 
@@ -92,11 +101,22 @@ def _json_boundaries(data: bytes) -> Iterator[int]:
     return (match.end() for match in _DOCUMENT_BOUNDARY.finditer(data))
 
 
-def _parse_json(document: memoryview) -> Iterator[Manifest]:
+def _malformed_byte(document: memoryview) -> int | None:
+    """Return the index of the byte at which a text is no JSON, if it is not."""
     try:
-        yield from _parse_json_value(document)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as failure:
-        raise DumpError(f"not JSON that kubectl prints: {failure}") from None
+        msgspec.json.decode(document, type=msgspec.Raw)
+    except msgspec.DecodeError as malformed:
+        byte = _BYTE.search(str(malformed))
+        return int(byte[1]) if byte else document.nbytes
+    except (RecursionError, UnicodeDecodeError):
+        return None
+    return None
+
+
+def _describe(failure: Exception) -> str:
+    if isinstance(failure, RecursionError):
+        return "nested too deeply"
+    return _BYTE.sub("", str(failure))
 
 
 def _parse_json_value(value: memoryview | msgspec.Raw) -> Iterator[Manifest]:

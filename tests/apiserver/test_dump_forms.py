@@ -246,7 +246,12 @@ def test_documents_on_one_line_and_nested_lists_are_read(text: Callable[[Manifes
         (b"\xff\xfe", "the dump is empty"),
         (b"\x1f\x8bno", "not gzip"),
         (b"kind: List\nitems:\n- kind: Pod\n- kind: *nobody\n", 'line 4: unknown alias "nobody"'),
-        (b'{"a":' * 100_000, "JSON"),
+        (
+            b'{"kind": "Pod"}\n{"kind": "Pod",\n"spec": }\n',
+            "line 3: not JSON that kubectl prints: JSON is malformed",
+        ),
+        (b'{"kind": "Pod",\n"metadata"', "line 2: not JSON that kubectl prints: Input data was truncated"),
+        (b'{"a":' * 100_000, "not JSON that kubectl prints: nested too deeply"),
         (b"a: 1\n" * (7 << 20), "use -o json"),
         (b'{"kind":"Recording","sandbox":"x"}\n{"kind":"Lie"}', "line 2: not a record of a recording"),
     ],
