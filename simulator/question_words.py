@@ -76,6 +76,9 @@ NO_EVICTIONS: Final = gettext_noop("No pod was evicted.")
 MOST_EVICTIONS: Final = gettext_noop(
     "Most were for %(by)s: %(count)s. Most pods were lost by %(owner)s: %(lost)s."
 )
+MOST_EVICTIONS_UNEXPLAINED: Final = gettext_noop(
+    "Of most it is not known who caused them: %(count)s. Most pods were lost by %(owner)s: %(lost)s."
+)
 RAN_AGAIN_AFTER: Final = gettext_noop("Until a pod ran again: median %(median)s, longest %(longest)s.")
 WITH_SEEDS: Final = gettext_noop(
     "Nodes of equal score are drawn. With %(seeds)s seeds the figure is from %(least)s to %(most)s."

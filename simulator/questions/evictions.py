@@ -188,7 +188,8 @@ def _summary(answer: EvictionsAnswer, waits: Sequence[Micros | None]) -> list[Se
     counts = {"count": str(answer.figure), "again": str(len(again))}
     cause, lost = answer.causes[0], answer.suffered[0]
     most = {"by": cause.by, "count": str(cause.count), "owner": lost.owner, "lost": str(lost.count)}
-    found = [Sentence(words.EVICTIONS, counts), Sentence(words.MOST_EVICTIONS, most)]
+    caused = words.MOST_EVICTIONS if cause.by else words.MOST_EVICTIONS_UNEXPLAINED
+    found = [Sentence(words.EVICTIONS, counts), Sentence(caused, most)]
     if again:
         values = {"median": _middle(again), "longest": spoken_duration(again[-1])}
         found.append(Sentence(words.RAN_AGAIN_AFTER, values))

@@ -112,3 +112,10 @@ def test_the_sums_are_those_of_every_eviction_compared_with_every_binding(seed: 
 
 def test_without_evictions_the_answer_says_so() -> None:
     assert said(sum_evictions([], [], Owners([]))) == "No pod was evicted."
+
+
+def test_evictions_for_a_pod_that_is_gone_are_not_said_to_be_for_anybody() -> None:
+    answer = sum_evictions([noted(10, "shop/web-aaaaa", "")], [], Owners([]))
+    assert str(answer.summary[1]) == (
+        "Of most it is not known who caused them: 1. Most pods were lost by shop/web-aaaaa: 1."
+    )
