@@ -43,6 +43,12 @@ def numbers(frame: bytes) -> Numbers | None:
     return Numbers(int(found[1]), int(found[2])) if found else None
 
 
+def shown(frame: bytes) -> str:
+    """What a page sends when it has shown the frame; "" = the message is no frame."""
+    number = numbers(frame)
+    return f'{{"shown": {number.seq}}}' if number else ""
+
+
 def link(pod: str) -> bytes:
     """What links to a pod of the namespace default end with."""
     return f'/pods/default/{pod}/"'.encode()

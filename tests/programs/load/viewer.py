@@ -122,11 +122,10 @@ class Viewer:
                     open_timeout=PATIENCE,
                     proxy=None,
                 ) as socket:
-                    self._attempt = shown = 0
-                    while self.take(await socket.recv(decode=False)):
-                        if self._last != shown:
-                            shown = self._last
-                            await socket.send(f'{{"shown": {shown}}}')
+                    self._attempt = 0
+                    while self.take(frame := await socket.recv(decode=False)):
+                        if said := frames.shown(frame):
+                            await socket.send(said)
                 self._last = 0
                 continue
             except ConnectionClosed as closed:

@@ -9,6 +9,7 @@ from typing import Final
 from websockets.asyncio.client import connect
 
 from schedviz.rooms.work import find_work
+from tests.programs.load import frames
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import FRAME_AT_MOST
 from tests.programs.workshop_load.learner import RUNNING, STOPPED, Learner
@@ -75,16 +76,17 @@ class Acts:
     async def _reveal(self, question: str) -> None:
         site = self._teacher.site
         await self._do({"do": "hide"})
-        url = f"{site.socket_origin}/rooms/{self._teacher.code}/live/?lang=en&page=projector"
+        url = f"{site.socket_origin}/rooms/{self._teacher.code}/live/?lang=en&page=projector&shown=1"
         headers = site.cookie_header
         async with connect(
             url, origin=site.origin, additional_headers=headers, max_size=FRAME_AT_MOST, proxy=None
         ) as socket:
-            await socket.recv(decode=False)  # the whole page
+            await socket.send(frames.shown(await socket.recv(decode=False)))  # the whole page
 
             async def shows() -> float:
-                while REVEALED not in await socket.recv(decode=False):
-                    pass
+                while REVEALED not in (frame := await socket.recv(decode=False)):
+                    if said := frames.shown(frame):
+                        await socket.send(said)
                 return time.monotonic()
 
             shown = asyncio.ensure_future(shows())

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from tests.programs.load import frames
 from tests.programs.load.site import PATIENCE
 from tests.programs.load.viewer import FRAME_AT_MOST, RETRY_SECONDS
 from tests.programs.workshop_load.visitor import Visitor
@@ -129,7 +130,7 @@ class Teacher:
         )
 
     async def _follow(self) -> None:
-        url = f"{self.site.socket_origin}/rooms/{self.code}/live/?lang=en&page=teach"
+        url = f"{self.site.socket_origin}/rooms/{self.code}/live/?lang=en&page=teach&shown=1"
         headers = self.site.cookie_header
         while True:
             try:
@@ -141,7 +142,9 @@ class Teacher:
                     proxy=None,
                 ) as socket:
                     while True:
-                        self._take(await socket.recv(decode=False))
+                        self._take(frame := await socket.recv(decode=False))
+                        if said := frames.shown(frame):
+                            await socket.send(said)
             except (ConnectionClosed, InvalidHandshake, OSError, TimeoutError) as error:
                 self.site.errors.append(f"the teacher's websocket: {type(error).__name__}: {error}")
             await asyncio.sleep(RETRY_SECONDS[0])
