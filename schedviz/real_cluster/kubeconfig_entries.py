@@ -16,12 +16,8 @@ from kubernetes.config.kube_config import ConfigNode
 
 AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "client-key"
 MISSING_FILE: Final = re.compile(r"File does not exist: (.*)", re.DOTALL)
-MISSING_FIELD: Final = re.compile(
-    r"Invalid kube-config file\. Expected key (\S+) in .*?(?:\}/)?(context|user|cluster)((?:/[\w-]+)*)",
-    re.DOTALL,
-)
-"""The client's words, which contain the whole entry."""
-QUOTED: Final = re.compile(r"\{.*\}", re.DOTALL)
+MISSING_FIELD: Final = "Invalid kube-config file. Expected key "
+"""The beginning of the client's words, which contain the whole entry."""
 
 
 class Entry(NamedTuple):
@@ -118,7 +114,13 @@ def say_fault(text: str, entries: Entries) -> str:
             for field, value in entry.fields.items():
                 if isinstance(value, str) and file.endswith(os.path.normpath(value)):
                     return f"{entry.path}.{field}: no such file: {file}"
-    if missing := MISSING_FIELD.fullmatch(text):
-        path: str = getattr(entries, missing[2]).path
-        return f"{path}{missing[3].replace('/', '.')}.{missing[1]} is missing"
-    return QUOTED.sub("...", text)
+    if text.startswith(MISSING_FIELD):
+        field, _, place = text.removeprefix(MISSING_FIELD).partition(" in ")
+        below = [field]
+        for part in reversed(place.split("/")):  # the first parts are the path of the file
+            if part in Entries._fields:
+                path: str = getattr(entries, part).path
+                return f"{'.'.join([path, *below])} is missing"
+            below.insert(0, part)
+    quoted, last = text.find("{"), text.rfind("}")
+    return f"{text[:quoted]}...{text[last + 1 :]}" if 0 <= quoted < last else text
