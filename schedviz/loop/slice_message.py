@@ -1,4 +1,7 @@
-"""The message of a slice in the broker: a task of Celery's protocol 2, as kombu stores it in Redis."""
+"""The message of a slice in the broker: a task of Celery's protocol 2, as kombu stores it in Redis.
+
+kombu itself would send it in a round trip of its own, behind the script that decides on its queue.
+"""
 
 import uuid
 from typing import Final
