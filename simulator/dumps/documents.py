@@ -79,20 +79,11 @@ def parse_documents(data: bytes) -> Iterator[Manifest]:
 
 def json_documents(data: bytes) -> Iterator[memoryview]:
     """Yield the documents of JSON that follow each other."""
-    if _is_one_document(data):
+    if _malformed_byte(memoryview(data)) is None:  # ten times faster than to look for boundaries
         yield memoryview(data)
         return
     for start, end in pairwise([0, *_json_boundaries(data), len(data)]):
         yield memoryview(data)[start:end]
-
-
-def _is_one_document(data: bytes) -> bool:
-    """Whether the whole text is one value, which is found out ten times faster than boundaries are."""
-    try:
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return False
-    return True
 
 
 def _json_boundaries(data: bytes) -> Iterator[int]:
@@ -102,7 +93,8 @@ def _json_boundaries(data: bytes) -> Iterator[int]:
 
 
 def _malformed_byte(document: memoryview) -> int | None:
-    """Return the index of the byte at which a text is no JSON, if it is not."""
+    """Return the index of the byte at which a text is not one value of JSON; None if it is one, or is nested
+    too deeply."""
     try:
         msgspec.json.decode(document, type=msgspec.Raw)
     except msgspec.DecodeError as malformed:
