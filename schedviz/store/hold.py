@@ -59,9 +59,8 @@ class Hold:
 
     def token_in(self, value: bytes | None) -> str:
         """Return the token in a value of the key; "" if it is of an older sandbox."""
-        born, _, rest = (value or b"").decode().partition(" ")
-        token = rest.partition(" ")[0]
-        return token if token and born == repr(self._born()) else ""
+        token = (value or b"").decode().partition(" ")[2].partition(" ")[0]
+        return token if token and is_hold_of(value, self._born()) else ""
 
     def refuses(self) -> bool:
         """Whether the sandbox may not be replaced now by the present request."""
