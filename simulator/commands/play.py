@@ -73,8 +73,7 @@ class WorkloadHeader(msgspec.Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """Return the notes, and the arrivals that fit no node."""
-        more = self.notes_count - len(self.notes)
-        return [*self.notes, *([f"and {more:,} more"] if more > 0 else ()), *map(str, self.unfit)]
+        return [*first_notes(self.notes, self.notes_count), *map(str, self.unfit)]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -136,11 +135,13 @@ def run(options: Namespace, show_result: Callable[[Played, list[str]], None] | N
 
 
 def note_lines(notes: Sequence[str]) -> Iterator[str]:
-    """Yield what of the file is not played, for stderr."""
-    for note in notes[:NOTES]:
-        yield f"play: {note}"
-    if len(notes) > NOTES:
-        yield f"play: and {len(notes) - NOTES:,} more"
+    """Return what of the file is not played, for stderr."""
+    return (f"play: {note}" for note in first_notes(notes, len(notes)))
+
+
+def first_notes(notes: Sequence[str], count: int) -> list[str]:
+    """Return the first NOTES notes, and how many there are more of ``count``."""
+    return [*notes[:NOTES], *([f"and {count - NOTES:,} more"] if count > NOTES else ())]
 
 
 def write_cluster(
