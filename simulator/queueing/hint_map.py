@@ -73,9 +73,7 @@ class HintMap:
         self._events = {r.event for p in profiles.values() for rs in p.registered.values() for r in rs}
         self._interests: dict[ClusterEvent, bool] = {}
         """The answers of :meth:`interested_in`; there are few kinds of events."""
-        self._registered_for: dict[
-            tuple[str, ClusterEvent], list[tuple[str, list[ClusterEventWithHint]]]
-        ] = {}
+        self._registered_for: dict[tuple[str, ClusterEvent], _Registered] = {}
         """The answers of :meth:`_find_registered`."""
 
     def interested_in(self, event: ClusterEvent) -> bool:
